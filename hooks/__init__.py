@@ -1,0 +1,1 @@
+"""Entry points for pre-commit: one small file a hook."""

@@ -1,0 +1,175 @@
+"""Run records: what one execution of the test command left behind.
+
+A record file is JSON Lines, one event a line, written as the run goes:
+``header``, ``session``, ``collected`` (several), then ``start`` and ``end`` for
+each test, ``restart`` where a crash or a hang cost a test and a new process
+went on, and one ``footer``. A file without a footer is incomplete.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import msgspec
+
+SCHEMA = "redbucket.record/1"
+
+
+class Outcome(str, Enum):
+    """What one test did in one run."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERROR = "error"
+    SKIPPED = "skipped"
+    XFAILED = "xfailed"
+    XPASSED = "xpassed"
+    CRASHED = "crashed"
+    TIMEOUT = "timeout"
+    MISSING = "missing"
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="header"):
+    """First line, written by the parent before the process starts.
+
+    ``world`` is B, H, F, P or R ("" outside the gate); ``condition`` names the
+    experiment ("plain", "alone", "reversed", "hash-seed", ...).
+    """
+
+    schema: str = SCHEMA
+    run_id: int
+    world: str = ""
+    condition: str = "plain"
+    tree: str = ""
+    seed: str = ""
+    hash_seed: str = ""
+    command: list[str] = []
+    nonce: str = ""
+    started: str = ""
+
+
+class Session(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="session"):
+    """What the process said of itself once the recorder was loaded."""
+
+    interpreter: str = ""
+    python: str = ""
+    implementation: str = ""
+    platform: str = ""
+    runner: str = ""
+    packages: dict[str, str] = {}
+    plugins: list[str] = []
+    pinned: list[str] = []
+    pid: int = 0
+
+
+class Collected(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="collected"):
+    """A chunk of the node ids that were collected, in the order of the run.
+
+    ``last`` marks the final chunk; ``errors`` maps collectors (usually files)
+    that failed to import to the bounded reason.
+    """
+
+    ids: list[str] = []
+    errors: dict[str, str] = {}
+    last: bool = False
+
+
+class Start(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="start"):
+    """A test is about to run."""
+
+    nodeid: str
+    index: int = 0
+
+
+class End(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="end", omit_defaults=True):
+    """A test has run: the worst of its setup, call, teardown and subtests.
+
+    ``fingerprint`` identifies the failure (phase, exception type, innermost
+    project frame, normalised message). ``attempts`` holds the outcome of each
+    attempt where a plugin reran the test inside the process. ``seed`` is
+    TEST_SEED as the process saw it when the test ended. ``touched`` are changed
+    product lines that it executed, as "path:line".
+    """
+
+    nodeid: str
+    outcome: Outcome
+    phase: str = "call"
+    duration: float = 0.0
+    seed: str = ""
+    message: str = ""
+    exception: str = ""
+    fingerprint: str = ""
+    fixtures: list[str] = []
+    fixture_hash: str = ""
+    wrote: list[str] = []
+    entropy: list[str] = []
+    attempts: list[str] = []
+    touched: list[str] = []
+    index: int = 0
+
+
+class Restart(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="restart"):
+    """The process died or was killed; a new one goes on with the rest."""
+
+    reason: str
+    nodeid: str = ""
+    status: int = 0
+
+
+class Footer(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="footer"):
+    """Last line: the run ended in a way that the parent saw and understood."""
+
+    complete: bool
+    counts: dict[str, int] = {}
+    reason: str = ""
+    status: int = 0
+    duration: float = 0.0
+    foreign: dict[str, str] = {}
+    sentinels: str = ""
+    tampered: list[str] = []
+
+
+Event = Header | Session | Collected | Start | End | Restart | Footer
+
+
+class Test(msgspec.Struct, frozen=True, kw_only=True):
+    """One test of a finished or broken-off run, from any record form."""
+
+    nodeid: str
+    outcome: Outcome
+    seed: str = ""
+    fixture_hash: str = ""
+    message: str = ""
+    exception: str = ""
+    fingerprint: str = ""
+    duration: float = 0.0
+    fixtures: tuple[str, ...] = ()
+    wrote: tuple[str, ...] = ()
+    entropy: tuple[str, ...] = ()
+    attempts: tuple[str, ...] = ()
+    touched: tuple[str, ...] = ()
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """One run as the classifier sees it.
+
+    ``broken`` is empty for a complete record, otherwise it says where it broke;
+    what came before still counts, but only as incomplete. ``tests`` keeps the
+    order of the run; ``collected`` the ids that had to run.
+    """
+
+    run_id: int
+    source: str = ""
+    world: str = ""
+    condition: str = "plain"
+    tree: str = ""
+    seed: str = ""
+    tests: dict[str, Test] = {}
+    collected: tuple[str, ...] = ()
+    errors: dict[str, str] = {}
+    session: Session = Session()
+    broken: str = ""
+    foreign: dict[str, str] = {}
+    sentinels: str = ""
+    tampered: tuple[str, ...] = ()
+    duration: float = 0.0

@@ -1,0 +1,78 @@
+"""The gate's report: schema ``redbucket.gate/1``. Names here are a contract."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import msgspec
+
+from redbucket.core.buckets import Bucket
+from redbucket.core.findings import Finding
+
+SCHEMA = "redbucket.gate/1"
+
+
+class Verdict(str, Enum):
+    """The gate's one answer."""
+
+    ACCEPT = "accept"
+    REFUSE = "refuse"
+    UNDECIDED = "undecided"
+
+
+class IdentityReport(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose patch it is, and the marks that say so."""
+
+    agent: bool
+    marks: list[str] = []
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One test."""
+
+    nodeid: str
+    bucket: Bucket
+    introduced: bool | None = None
+    cause: str | None = None
+    why: str = ""
+    spend: str = ""
+    doubt: float | None = None
+    state: str = ""
+    outcomes: dict[str, list[str]] = {}
+    fixtures: list[str] = []
+    message: str = ""
+    tried: list[str] = []
+    blocks: bool = False
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """Why the gate can't decide, or what a reader must know: an id, a reason, a remedy."""
+
+    code: str
+    reason: str
+    remedy: str = ""
+
+
+class GateReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``redbucket gate --format json`` prints."""
+
+    schema: str = SCHEMA
+    verdict: Verdict
+    exit_code: int
+    summary: str = ""
+    base: str = ""
+    head: str = ""
+    merge_base: str = ""
+    merge_tree: str = ""
+    seed: str = ""
+    identity: IdentityReport = IdentityReport(agent=False)
+    tests: list[Row] = []
+    findings: list[Finding] = []
+    undecided: list[Problem] = []
+    notes: list[Problem] = []
+    counts: dict[str, int] = {}
+    untrusted_green: bool = False
+    reruns: int = 0
+    interpreter: str = ""
+    duration: float = 0.0
+    kept: str | None = None

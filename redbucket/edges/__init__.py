@@ -1,0 +1,1 @@
+"""Whatever touches the world: git, trees, processes, files."""

@@ -1,0 +1,1 @@
+"""The order of things: gate, rerun, classify, demo."""

@@ -1,0 +1,1 @@
+"""The static guards: one file a guard, from a context to findings, pure."""

@@ -1,0 +1,1 @@
+"""Standalone files that run inside the project's own test process."""
