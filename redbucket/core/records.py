@@ -117,7 +117,14 @@ class Restart(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag=
 
 
 class Footer(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="footer"):
-    """Last line: the run ended in a way that the parent saw and understood."""
+    """Last line: the run ended in a way that the parent saw and understood.
+
+    ``foreign`` are modules that came from the user's work tree, ``elsewhere``
+    changed files whose module came from outside the tree, ``parts`` built or
+    generated modules taken from the installed copy, ``pinned`` what was seeded,
+    ``sentinels`` what the sentinels did wrong, ``tampered`` judge-side files that
+    differ after the run.
+    """
 
     complete: bool
     counts: dict[str, int] = {}
@@ -125,6 +132,9 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="
     status: int = 0
     duration: float = 0.0
     foreign: dict[str, str] = {}
+    elsewhere: dict[str, str] = {}
+    parts: dict[str, str] = {}
+    pinned: list[str] = []
     sentinels: str = ""
     tampered: list[str] = []
 
@@ -155,7 +165,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     ``broken`` is empty for a complete record, otherwise it says where it broke;
     what came before still counts, but only as incomplete. ``tests`` keeps the
-    order of the run; ``collected`` the ids that had to run.
+    order of the run; ``collected`` the ids that had to run. ``nonce`` tells two
+    runs of one number apart where the record has something to tell them by.
     """
 
     run_id: int
@@ -170,6 +181,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     session: Session = Session()
     broken: str = ""
     foreign: dict[str, str] = {}
+    elsewhere: dict[str, str] = {}
+    parts: dict[str, str] = {}
+    pinned: tuple[str, ...] = ()
     sentinels: str = ""
     tampered: tuple[str, ...] = ()
     duration: float = 0.0
+    nonce: str = ""

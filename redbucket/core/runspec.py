@@ -1,0 +1,45 @@
+"""What one run is asked to do: plain values, the same for every kind of runner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Order = Literal["natural", "given", "reversed", "shuffled"]
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """One run of the test command over one tree.
+
+    ``order`` and ``only`` choose and order the node ids ("given" = in the order of
+    ``only``); ``lines`` are the product lines to watch, by path; ``modules`` the
+    changed Python files and the dotted names under which they must be imported
+    from the tree; ``roots`` the folders of the tree that go on the import path;
+    ``used_home`` names an earlier run whose HOME and TMPDIR are used again.
+    Times are in seconds.
+    """
+
+    run_id: int
+    world: str
+    tree: str
+    seed: str
+    condition: str = "plain"
+    hash_seed: str = ""
+    order: Order = "natural"
+    shuffle: str = ""
+    only: tuple[str, ...] | None = None
+    collect_only: bool = False
+    lines: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    modules: Mapping[str, str] = field(default_factory=dict)
+    roots: tuple[str, ...] = (".",)
+    fixtures: tuple[str, ...] = ()
+    watched: tuple[str, ...] = ()
+    used_home: str = ""
+    timeout: float = 60.0
+
+    @property
+    def name(self) -> str:
+        """Return a file name for the run's folder and record."""
+        return f"{self.world or 'run'}-{self.condition.replace(' ', '-')}-{self.run_id}"

@@ -1,0 +1,76 @@
+"""The environment of a run: an allow-list, a fresh HOME, pinned seeds.
+
+Nothing of GIT_*, CI, PRE_COMMIT or a coding agent reaches the tests: a patch must
+not be able to tell the gate from an ordinary run, nor to reach the user's repository.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from redbucket.edges.interpreter import Launch
+
+PASSED_THROUGH = (
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LD_LIBRARY_PATH",
+    "DYLD_LIBRARY_PATH",
+    "SYSTEMROOT",
+    "SHELL",
+    "USER",
+    "LOGNAME",
+)
+
+# Tests that use git themselves need somebody to be.
+_GITCONFIG = "[user]\n\tname = Test\n\temail = test@example.invalid\n[init]\n\tdefaultBranch = main\n"
+
+
+def make_home(home: Path) -> None:
+    """Make a HOME that holds nothing but a git identity; keep one that exists."""
+    if home.exists():
+        return
+    home.mkdir(parents=True)
+    (home / ".gitconfig").write_text(_GITCONFIG, encoding="utf-8")
+
+
+def for_run(
+    user: Mapping[str, str],
+    launch: Launch,
+    home: Path,
+    tmp: Path,
+    seed: str,
+    hash_seed: str,
+    extra: Mapping[str, str],
+) -> dict[str, str]:
+    """Return the environment of one run."""
+    env = {name: user[name] for name in PASSED_THROUGH if name in user}
+    env.setdefault("LANG", "C.UTF-8")
+    env["PATH"] = search_path(user.get("PATH", os.defpath), launch)
+    env["HOME"] = str(home)
+    env["TMPDIR"] = str(tmp)
+    env["TZ"] = "UTC"
+    env["TEST_SEED"] = seed
+    env["PYTHONHASHSEED"] = hash_seed or seed
+    if launch.userbase:
+        env["PYTHONUSERBASE"] = launch.userbase
+    else:
+        env["PYTHONNOUSERSITE"] = "1"
+    if launch.prefix != sys.base_prefix:
+        env["VIRTUAL_ENV"] = launch.prefix
+    env.update(extra)
+    return env
+
+
+def search_path(path: str, launch: Launch) -> str:
+    """Return PATH with the project's environment first and redbucket's own left out."""
+    own = Path(sys.prefix).resolve()
+    project = Path(launch.prefix).resolve()
+    folders = [str(Path(launch.python).parent)]
+    for folder in path.split(os.pathsep):
+        if folder and (own == project or Path(folder).resolve().parent != own):
+            folders.append(folder)
+    return os.pathsep.join(dict.fromkeys(folders))

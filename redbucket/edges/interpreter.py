@@ -1,0 +1,193 @@
+"""Finds the project's own interpreter and the runner that ``run.command`` starts.
+
+redbucket may sit in another environment than the project: under pre-commit its
+own ``bin`` comes first on PATH and VIRTUAL_ENV names it, so a bare ``python``
+must be looked up past it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from redbucket.core.errors import Misused, Undecided, WorldFailed
+
+OLDEST_PYTHON = (3, 8)
+OLDEST_PYTEST = (7, 0)
+
+# Launchers that only choose an interpreter: the recorder chooses it itself.
+_LAUNCHERS = {
+    ("uv", "run"),
+    ("poetry", "run"),
+    ("pdm", "run"),
+    ("hatch", "run"),
+    ("pipenv", "run"),
+    ("rye", "run"),
+    ("coverage", "run"),
+}
+
+_PROBE = """
+import json, sys, site
+out = {"version": list(sys.version_info[:3]), "executable": sys.executable, "prefix": sys.prefix}
+try:
+    import pytest
+    out["pytest"] = pytest.__version__
+    out["user"] = str(pytest.__file__).startswith(str(site.getusersitepackages()))
+except ImportError:
+    out["pytest"] = None
+out["userbase"] = site.getuserbase()
+print(json.dumps(out))
+"""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How the project's tests are started: the interpreter, the runner, its arguments."""
+
+    python: str
+    runner: Literal["pytest", "unittest"]
+    args: tuple[str, ...]
+    prefix: str
+    version: tuple[int, ...]
+    runner_version: str
+    as_module: bool
+    userbase: str = ""
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """``run.command`` taken apart: "" as interpreter means "look for one"."""
+
+    interpreter: str
+    runner: Literal["pytest", "unittest"]
+    args: tuple[str, ...]
+    as_module: bool
+
+
+def parse_command(command: Sequence[str]) -> Parsed:
+    """Return the parts of ``run.command``; raise Misused if no recorder can be put into it."""
+    words = list(command)
+    while len(words) > 2 and (Path(words[0]).name, words[1]) in _LAUNCHERS:
+        words = words[2:]
+        if words[0] == "--":
+            words = words[1:]
+    name = Path(words[0]).name
+    if words[0] == "-m" and len(words) > 1 and words[1] in ("pytest", "unittest"):
+        words = ["python", *words]
+        name = "python"
+    if name in ("pytest", "py.test"):
+        interpreter = str(Path(words[0]).parent / "python") if "/" in words[0] else ""
+        return Parsed(interpreter, "pytest", tuple(words[1:]), as_module=False)
+    if name.startswith(("python", "pypy")):
+        rest = words[1:]
+        if len(rest) >= 2 and rest[0] == "-m" and rest[1] in ("pytest", "unittest"):
+            runner: Literal["pytest", "unittest"] = "pytest" if rest[1] == "pytest" else "unittest"
+            return Parsed(
+                words[0] if name != "python" or "/" in words[0] else "", runner, tuple(rest[2:]), True
+            )
+    raise Misused(
+        "command-unsupported",
+        f"run.command {' '.join(command)!r} starts neither pytest nor unittest in a way that a recorder can join",
+        'set [run] command to the test command itself, for instance ["python", "-m", "pytest"]',
+    )
+
+
+def resolve(command: Sequence[str], work_tree: Path | None, env: Mapping[str, str]) -> Launch:
+    """Return how to start the tests; raise WorldFailed if no interpreter fits.
+
+    Order: what the command names; the activated environment; the repository's own
+    ``.venv``; PATH past redbucket's own environment; redbucket's own interpreter.
+    """
+    parsed = parse_command(command)
+    tried: list[str] = []
+    for candidate in _candidates(parsed.interpreter, work_tree, env):
+        found = probe(candidate, env)
+        if found is None:
+            tried.append(f"{candidate} (does not start)")
+            continue
+        version = tuple(found["version"])
+        if version < OLDEST_PYTHON:
+            tried.append(f"{candidate} (Python {'.'.join(map(str, version))}, 3.8 is needed)")
+            continue
+        pytest_version = found["pytest"]
+        if parsed.runner == "pytest":
+            if pytest_version is None:
+                tried.append(f"{candidate} (no pytest)")
+                continue
+            if _numbers(pytest_version) < OLDEST_PYTEST:
+                raise Undecided(
+                    "old-pytest",
+                    f"{candidate} has pytest {pytest_version}; the recorder needs 7.0 or newer",
+                    f"{candidate} -m pip install 'pytest>=7'",
+                )
+        return Launch(
+            python=candidate,
+            runner=parsed.runner,
+            args=parsed.args,
+            prefix=str(found["prefix"]),
+            version=version,
+            runner_version=str(pytest_version) if parsed.runner == "pytest" else "",
+            as_module=parsed.as_module,
+            userbase=str(found["userbase"]) if found.get("user") else "",
+        )
+    what = "that can import pytest" if parsed.runner == "pytest" else ""
+    raise WorldFailed(
+        "no-interpreter",
+        f"no Python interpreter {what} was found for run.command; tried: {', '.join(tried) or 'nothing'}".replace(
+            "  ", " "
+        ),
+        "activate the project's environment, or name its interpreter in [run] command "
+        '(for instance [".venv/bin/python", "-m", "pytest"])',
+    )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+
+
+def _candidates(named: str, work_tree: Path | None, env: Mapping[str, str]) -> Iterator[str]:
+    if "/" in named:
+        base = work_tree or Path.cwd()
+        yield str(base / named)
+        return
+    seen: set[str] = set()
+    for path in _places(named or "python", work_tree, env):
+        if path not in seen and os.access(path, os.X_OK):
+            seen.add(path)
+            yield path
+
+
+def _places(name: str, work_tree: Path | None, env: Mapping[str, str]) -> Iterator[str]:
+    own = Path(sys.prefix).resolve()
+    hosted = "PRE_COMMIT" in env  # then the active environment is redbucket's own
+    names = [name] if name != "python" else ["python", "python3"]
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        active = env.get(variable)
+        if active and not (hosted and Path(active).resolve() == own):
+            yield from (str(Path(active) / "bin" / n) for n in names)
+    if work_tree is not None:
+        for folder in (".venv", "venv", "env"):
+            yield from (str(work_tree / folder / "bin" / n) for n in names)
+    for folder in env.get("PATH", os.defpath).split(os.pathsep):
+        if folder and Path(folder).resolve().parent != own:
+            yield from (str(Path(folder) / n) for n in names)
+    if own != Path(sys.base_prefix).resolve() and not hosted:
+        yield sys.executable
+
+
+def probe(python: str, env: Mapping[str, str]) -> dict[str, Any] | None:
+    """Return what the interpreter says of itself, or None if it does not start."""
+    clean = {k: v for k, v in env.items() if not k.startswith(("PYTHON", "GIT_", "COV_"))}
+    try:
+        done = subprocess.run(
+            [python, "-c", _PROBE], capture_output=True, env=clean, cwd="/", timeout=60, check=False
+        )
+        return dict(json.loads(done.stdout)) if done.returncode == 0 else None
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None

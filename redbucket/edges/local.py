@@ -1,0 +1,307 @@
+"""The local runner: lays a tree out, runs the tests in it, and writes the record.
+
+One run is one folder with the tree, a HOME, a TMPDIR and the recorder, all of its
+own. A crash or a hang costs one test: a new process goes on with the rest.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from redbucket.core.records import End, Footer, Header, Outcome, Restart
+from redbucket.core.runspec import RunSpec
+from redbucket.edges import environment, supervise
+from redbucket.edges.interpreter import Launch
+from redbucket.edges.recordfile import RecordFile
+
+_RECORDER = Path(__file__).resolve().parent.parent / "recorder"
+_MAX_RESTARTS = 200
+_BOOT = """import sys
+from importlib import import_module
+sys.exit(import_module({package!r} + ".boot").run({package!r}))
+"""
+
+
+@dataclass
+class LocalRunner:
+    """Runs specs on this machine.
+
+    ``lay_out`` puts a tree into a folder; ``digest`` hashes paths of a folder.
+    ``outside`` are folders whose code must not be what is tested (the user's work
+    tree). ``deadline`` is on the monotonic clock.
+    """
+
+    launch: Launch
+    folder: Path
+    lay_out: Callable[[str, Path], None]
+    digest: Callable[[Path, Sequence[str]], Mapping[str, str]]
+    outside: tuple[str, ...]
+    tracked: tuple[str, ...]
+    prepare: tuple[tuple[str, ...], ...] = ()
+    extra_env: Mapping[str, str] = field(default_factory=dict)
+    deadline: float = float("inf")
+    tree_name: str = "tree"
+    user_env: Mapping[str, str] = field(default_factory=dict)
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    on_test: Callable[[RunSpec, int], None] = lambda spec, done: None
+
+    def run(self, spec: RunSpec) -> Path:
+        """Run ``spec`` and return the path of its record; the record says how it went."""
+        place = self.folder / spec.name
+        place.mkdir(parents=True)
+        tree = place / self.tree_name
+        self.lay_out(spec.tree, tree)
+        used = self.folder / spec.used_home if spec.used_home else place
+        home, tmp = used / "home", used / "tmp"
+        environment.make_home(home)
+        tmp.mkdir(exist_ok=True)
+        env = environment.for_run(
+            self.user_env, self.launch, home, tmp, spec.seed, spec.hash_seed, self.extra_env
+        )
+        record_path = self.folder / f"{spec.name}.jsonl"
+        header = Header(
+            run_id=spec.run_id,
+            world=spec.world,
+            condition=spec.condition,
+            tree=spec.tree,
+            seed=spec.seed,
+            hash_seed=spec.hash_seed or spec.seed,
+            command=[self.launch.python, "-m", self.launch.runner, *self.launch.args],
+            nonce=secrets.token_hex(8),
+            started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        )
+        with RecordFile(record_path) as record:
+            record.write(header)
+            began = time.monotonic()
+            failed = self._prepare(tree, env)
+            if failed:
+                record.write(Footer(complete=False, reason=failed))
+                return record_path
+            before = self.digest(tree, spec.watched)
+            footer = _Run(self, spec, place, tree, env, record).go()
+            after = self.digest(tree, spec.watched)
+            tampered = sorted(path for path in before if before[path] != after.get(path))
+            record.write(
+                msgspec.structs.replace(footer, tampered=tampered, duration=time.monotonic() - began)
+            )
+        supervise.reap(str(place))
+        return record_path
+
+    def _prepare(self, tree: Path, env: Mapping[str, str]) -> str:
+        for command in self.prepare:
+            words = [self.launch.python if w == "python" else w for w in command]
+            try:
+                done = subprocess.run(
+                    words,
+                    cwd=tree,
+                    env=dict(env),
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    timeout=max(1.0, min(self.deadline - time.monotonic(), 3600)),
+                    start_new_session=True,
+                    check=False,
+                )
+            except (OSError, subprocess.TimeoutExpired) as error:
+                return f"prepare: {' '.join(command)} did not run: {error}"
+            if done.returncode != 0:
+                tail = (done.stderr or done.stdout).decode("utf-8", "replace").strip()[-500:]
+                return f"prepare: {' '.join(command)} ended with status {done.returncode}: {tail}"
+        return ""
+
+
+class _Run:
+    """One run: as many processes as crashes and hangs make necessary."""
+
+    def __init__(
+        self,
+        runner: LocalRunner,
+        spec: RunSpec,
+        place: Path,
+        tree: Path,
+        env: Mapping[str, str],
+        record: RecordFile,
+    ) -> None:
+        self.runner, self.spec, self.tree, self.env, self.record = runner, spec, tree, env, record
+        self.package = "m" + secrets.token_hex(6)
+        self.boot = place / ("b" + secrets.token_hex(4))
+        self.done: dict[str, str] = {}
+        self.ids: list[str] = []
+        self.extra: dict[str, Any] = {}
+        self.sentinels: list[str] = []
+        self.unseen = 0
+        self.names = ["test_" + secrets.token_hex(5) for _ in range(4)]
+
+    def go(self) -> Footer:
+        """Return the footer once the run has ended one way or the other."""
+        shutil.copytree(
+            _RECORDER, self.boot / self.package, ignore=shutil.ignore_patterns("__pycache__", "*.pyc")
+        )
+        (self.boot / "__main__.py").write_text(_BOOT.format(package=self.package), encoding="utf-8")
+        status = 0
+        for attempt in range(_MAX_RESTARTS + 1):
+            before = len(self.done)
+            said = supervise.run_process(self._process(attempt > 0), self._event, self.runner.cancelled)
+            status = said.status
+            reason = self._after(said, before, attempt)
+            if reason is not None:
+                return self._footer(reason, status)
+        return self._footer(f"the process died more than {_MAX_RESTARTS} times", status)
+
+    def _after(self, said: supervise.Spoken, before: int, attempt: int) -> str | None:
+        """Return why the run is over ("" = complete), or None to go on in a new process."""
+        if self.runner.cancelled.is_set():
+            return "cancelled"
+        if said.refused:
+            return said.refused
+        if said.forged:
+            return f"the record channel carried {said.forged}"
+        if said.timed_out == "budget":
+            return "the time budget ran out" + (f" during {said.open_test}" if said.open_test else "")
+        if said.open_test:
+            self._lost(said)
+            return None
+        if said.finished and not said.timed_out:
+            if self.unseen:
+                self.sentinels.append(f"{self.unseen} of them never ran")
+            if said.said_status == 4 or (said.said_status == 3 and len(self.done) == before):
+                return f"the test runner stopped with an error of its own: {_tail(said.output)}"
+            left = len(self.ids) - len(self.done)
+            if self.spec.collect_only or left <= 0:
+                return ""
+            if len(self.done) == before:
+                return f"the session stopped with {left} tests not run: {_tail(said.output)}"
+            self.record.write(
+                Restart(reason=f"the session stopped early, {left} tests left", status=said.status)
+            )
+            return None
+        how = "was stopped by the watchdog" if said.timed_out else f"ended with {_status(said.status)}"
+        where = f"after {said.last_test}" if said.last_test else "before the first test"
+        if len(self.done) == before and (attempt > 0 or not said.ended):
+            if self.spec.collect_only and said.collected:
+                return ""
+            return f"the process {how} {where}: {_tail(said.output)}"
+        if self.ids and len(self.done) >= len(self.ids):
+            # every test has its result; only the end of the session was lost
+            return f"the process {how} after the last test, before the session ended: {_tail(said.output)}"
+        self.record.write(Restart(reason=f"the process {how} {where}", status=said.status))
+        return None
+
+    def _lost(self, said: supervise.Spoken) -> None:
+        """Write the end of a test that took its process with it."""
+        timeout = said.timed_out == "test"
+        if timeout:
+            message = f"no end within {self.spec.timeout:g} s"
+        elif said.finished:
+            message = "the test ended the whole session (pytest.exit or an interrupt)"
+        else:
+            message = f"the process ended with {_status(said.status)}"
+        outcome = Outcome.TIMEOUT if timeout else Outcome.CRASHED
+        kind = "timeout" if timeout else "crash"
+        end = End(
+            nodeid=said.open_test,
+            outcome=outcome,
+            seed=self.spec.seed,
+            message=f"{message}. {_tail(said.output)}" if not timeout else message,
+            exception=kind,
+            fingerprint=f"{kind}:{0 if timeout else said.status}",
+        )
+        self.record.write(end)
+        self.done[said.open_test] = outcome.value
+        self.record.write(Restart(reason=message, nodeid=said.open_test, status=said.status))
+
+    def _event(self, event: dict[str, Any]) -> None:
+        kind = event["event"]
+        if kind == "collected":
+            self.ids.extend(event.get("ids", ()))
+        elif kind == "end":
+            self.done[event["nodeid"]] = event["outcome"]
+            self.runner.on_test(self.spec, len(self.done))
+        elif kind == "finished":
+            if event["sentinels"]:
+                self.sentinels.append(event["sentinels"])
+            self.unseen = event["unseen"]
+            self.extra["pinned"] = event["pinned"]
+            return
+        elif kind == "origins":
+            for name in ("foreign", "elsewhere", "parts"):
+                self.extra.setdefault(name, {}).update(event[name])
+            return
+        elif kind not in ("session", "start"):
+            return
+        self.record.write_raw(event)
+
+    def _footer(self, reason: str, status: int) -> Footer:
+        counts: dict[str, int] = {}
+        for outcome in self.done.values():
+            counts[outcome] = counts.get(outcome, 0) + 1
+        return Footer(
+            complete=reason == "",
+            counts=counts,
+            reason=reason,
+            status=status,
+            sentinels="; ".join(dict.fromkeys(self.sentinels)),
+            **self.extra,
+        )
+
+    def _process(self, resumed: bool) -> supervise.Process:
+        spec, launch = self.spec, self.runner.launch
+        args = list(launch.args)
+        extra: list[str] = []
+        if launch.runner == "pytest":
+            extra = [f"--rootdir={self.tree}"]
+        settings = {
+            "tree": str(self.tree),
+            "runner": launch.runner,
+            "args": args,
+            "extra": extra,
+            "argv0": f"{launch.prefix}/lib/{launch.runner}/__main__.py",
+            "seed": spec.seed,
+            "roots": list(spec.roots),
+            "outside": list(self.runner.outside),
+            "tracked": list(self.runner.tracked),
+            "fixtures": list(spec.fixtures),
+            "lines": {path: list(lines) for path, lines in spec.lines.items()},
+            "modules": dict(spec.modules),
+            "order": spec.order,
+            "shuffle": spec.shuffle,
+            "only": list(spec.only) if spec.only is not None else None,
+            "done": list(self.done),
+            "resumed": resumed and bool(self.ids),
+            "collect_only": spec.collect_only,
+            "sentinels": self.names,
+        }
+        return supervise.Process(
+            argv=[launch.python, str(self.boot)],
+            env=self.env,
+            cwd=self.tree,
+            settings=settings,
+            test_timeout=spec.timeout,
+            start_timeout=max(300.0, spec.timeout * 3),
+            deadline=self.runner.deadline,
+        )
+
+
+def _status(status: int) -> str:
+    if status < 0:
+        import signal
+
+        try:
+            return signal.Signals(-status).name
+        except ValueError:
+            return f"signal {-status}"
+    return f"exit status {status}"
+
+
+def _tail(output: str, limit: int = 600) -> str:
+    text = output.strip()
+    return "…" + text[-limit:] if len(text) > limit else text

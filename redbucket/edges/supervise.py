@@ -1,0 +1,283 @@
+"""Runs one process of the test command, listens to its recorder, and watches the clock.
+
+The watchdog is here, outside the process: a test that hangs is killed with its whole
+session, a process that dies is noticed by its exit, and both cost one test only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from redbucket.core.errors import WorldFailed
+
+_POLL = 0.05
+_DRAIN = 0.5
+_HEAD = 16_000
+_TAIL = 16_000
+_LINE_LIMIT = 4_000_000
+
+
+@dataclass
+class Spoken:
+    """What one process said and how it ended."""
+
+    events: int = 0
+    open_test: str = ""
+    last_test: str = ""
+    ended: int = 0
+    finished: bool = False
+    collected: bool = False
+    refused: str = ""
+    forged: str = ""
+    timed_out: str = ""
+    status: int = 0
+    said_status: int | None = None
+    output: str = ""
+
+
+@dataclass
+class Process:
+    """How to start one process: arguments, environment, folder, settings for the recorder."""
+
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    cwd: Path
+    settings: dict[str, Any]
+    test_timeout: float
+    start_timeout: float
+    deadline: float  # on time.monotonic's clock
+
+
+class Bounded:
+    """Keeps the head and the tail of an output, and counts what is between."""
+
+    def __init__(self, head: int = _HEAD, tail: int = _TAIL) -> None:
+        self._head_limit, self._tail_limit = head, tail
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._cut = 0
+
+    def add(self, data: bytes) -> None:
+        """Take more output."""
+        room = self._head_limit - len(self._head)
+        if room > 0:
+            self._head += data[:room]
+            data = data[room:]
+        self._tail += data
+        if len(self._tail) > 2 * self._tail_limit:
+            extra = len(self._tail) - self._tail_limit
+            self._cut += extra
+            del self._tail[:extra]
+
+    def text(self) -> str:
+        """Return what was kept, with the cut said."""
+        head = self._head.decode("utf-8", "replace")
+        tail = self._tail.decode("utf-8", "replace")
+        return f"{head}\n[... {self._cut} bytes cut ...]\n{tail}" if self._cut else head + tail
+
+
+@dataclass
+class Listener:
+    """Checks the keyed chain of the record lines and follows the tests."""
+
+    key: bytes
+    on_event: Callable[[dict[str, Any]], None]
+    said: Spoken = field(default_factory=Spoken)
+    test_started: float = 0.0
+    _buffer: bytearray = field(default_factory=bytearray)
+
+    def feed(self, data: bytes, now: float) -> None:
+        """Take bytes of the pipe; call ``on_event`` for each whole, genuine line."""
+        self._buffer += data
+        if len(self._buffer) > _LINE_LIMIT and b"\n" not in self._buffer:
+            self.said.forged = "a record line without end"
+            self._buffer.clear()
+        if b"\n" not in data:
+            return
+        *lines, rest = bytes(self._buffer).split(b"\n")
+        self._buffer = bytearray(rest)
+        for line in lines:
+            if not self.said.forged:
+                self._line(line, now)
+
+    def _line(self, line: bytes, now: float) -> None:
+        mac, _, body = line.partition(b" ")
+        expected = hashlib.blake2b(body, key=self.key, digest_size=16).hexdigest().encode()
+        if not secrets.compare_digest(mac, expected):
+            self.said.forged = "a record line that the recorder did not write"
+            return
+        self.key = hashlib.blake2b(self.key, digest_size=32).digest()
+        event = json.loads(body)
+        kind = event["event"]
+        said = self.said
+        said.events += 1
+        self.test_started = now
+        if kind == "start":
+            said.open_test = event["nodeid"]
+        elif kind == "end":
+            said.last_test, said.open_test = event["nodeid"], ""
+            said.ended += 1
+        elif kind == "collected":
+            said.collected = said.collected or bool(event.get("last"))
+        elif kind == "finished":
+            said.finished = True
+        elif kind == "exit":
+            said.said_status = int(event["status"])
+        elif kind == "refused":
+            said.refused = f"{event['reason']}: {event['detail']}"
+        self.on_event(event)
+
+
+def run_process(
+    process: Process, on_event: Callable[[dict[str, Any]], None], cancelled: threading.Event
+) -> Spoken:
+    """Run one process to its end, timeout or cancellation and return what it said.
+
+    Raises WorldFailed if it can't be started.
+    """
+    key = secrets.token_bytes(32)
+    config_read, config_write = os.pipe()
+    record_read, record_write = os.pipe()
+    settings = {**process.settings, "key": key.hex(), "parent": os.getpid()}
+    try:
+        child = subprocess.Popen(
+            [*process.argv, str(config_read), str(record_write)],
+            env=dict(process.env),
+            cwd=process.cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=(config_read, record_write),
+            start_new_session=True,
+        )
+    except OSError as error:
+        for fd in (config_read, config_write, record_read, record_write):
+            os.close(fd)
+        raise WorldFailed(
+            "interpreter-does-not-start",
+            f"{process.argv[0]} could not be started: {error.strerror or error}",
+            "check [run] command",
+        ) from error
+    os.close(config_read)
+    os.close(record_write)
+    listener = Listener(key, on_event)
+    output = Bounded()
+    writer = threading.Thread(target=_give, args=(config_write, settings), daemon=True)
+    writer.start()
+    try:
+        _watch(child, record_read, listener, output, process, cancelled)
+    finally:
+        kill_group(child)
+        os.close(record_read)
+        if child.stdout is not None:
+            child.stdout.close()
+        writer.join(1)
+    said = listener.said
+    said.status = child.returncode
+    said.output = output.text()
+    return said
+
+
+def _give(fd: int, settings: Mapping[str, Any]) -> None:
+    """Write the settings, which may be larger than a pipe, and close."""
+    try:
+        with os.fdopen(fd, "wb") as stream:
+            stream.write(json.dumps(settings).encode("utf-8", "surrogateescape"))
+    except OSError:
+        return  # the child died first; its exit says so
+
+
+def _watch(
+    child: subprocess.Popen[bytes],
+    record_read: int,
+    listener: Listener,
+    output: Bounded,
+    process: Process,
+    cancelled: threading.Event,
+) -> None:
+    assert child.stdout is not None
+    started = listener.test_started = time.monotonic()
+    with selectors.DefaultSelector() as selector:
+        for fd in (record_read, child.stdout.fileno()):
+            os.set_blocking(fd, False)
+            selector.register(fd, selectors.EVENT_READ)
+        drain_until = 0.0
+        while selector.get_map():
+            for key, _ in selector.select(_POLL):
+                data = _read(key.fd)
+                if data == b"":
+                    selector.unregister(key.fd)
+                elif data is not None and key.fd == record_read:
+                    listener.feed(data, time.monotonic())
+                elif data is not None:
+                    output.add(data)
+            now = time.monotonic()
+            if child.poll() is not None:
+                # a grandchild may hold the pipes open: read what is there, then stop
+                drain_until = drain_until or now + _DRAIN
+                if now > drain_until:
+                    return
+                continue
+            said = listener.said
+            limit = process.test_timeout if said.open_test else process.start_timeout
+            if cancelled.is_set() or said.forged:
+                kill_group(child)
+            elif now > process.deadline:
+                said.timed_out = "budget"
+                kill_group(child)
+            elif now - max(started, listener.test_started) > limit:
+                said.timed_out = "test" if said.open_test else "outside"
+                kill_group(child)
+    child.wait()
+
+
+def _read(fd: int) -> bytes | None:
+    try:
+        return os.read(fd, 1 << 16)
+    except BlockingIOError:
+        return None
+
+
+def kill_group(child: subprocess.Popen[bytes]) -> None:
+    """End the process and everything in its session that did not leave it."""
+    try:
+        os.killpg(child.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        child.poll()
+    if child.returncode is None:
+        child.wait()
+
+
+def reap(token: str) -> int:
+    """Kill processes whose environment holds ``token`` (daemons that left their session).
+
+    Returns how many were found. Linux only: elsewhere there is no way to ask.
+    """
+    if not sys.platform.startswith("linux"):
+        return 0
+    found = 0
+    needle = token.encode()
+    own = {os.getpid(), os.getppid()}
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit() or int(entry.name) in own:
+            continue
+        try:
+            if needle in Path(entry.path, "environ").read_bytes():
+                os.kill(int(entry.name), signal.SIGKILL)
+                found += 1
+        except OSError:
+            continue  # gone meanwhile, or somebody else's
+    return found

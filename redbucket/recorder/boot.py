@@ -1,0 +1,98 @@
+"""Starts the test runner of the project's interpreter with the recorder in it.
+
+Called as ``python BOOT CONFIG_FD RECORD_FD``. By then Python has started with an
+import path that holds nothing of the judged tree; the runner and the recorder are
+imported, and only then the tree comes onto the path.
+"""
+
+import json
+import os
+import sys
+
+
+def _settings(fd):
+    with os.fdopen(fd, "rb") as stream:
+        return json.loads(stream.read().decode("utf-8", "surrogateescape"))
+
+
+def _die_with_parent():
+    """On Linux, ask the kernel to end this process with its parent (PR_SET_PDEATHSIG = 1)."""
+    if not sys.platform.startswith("linux"):
+        return
+    import ctypes
+    import signal
+
+    ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL)
+
+
+def run(package):
+    """Run the tests as the settings say and return the exit status of the runner."""
+    settings = _settings(int(sys.argv[1]))
+    record_fd = int(sys.argv[2])
+    if os.getppid() != settings["parent"]:
+        return 97
+    try:
+        _die_with_parent()
+    except (OSError, AttributeError, ImportError):
+        pass  # no libc by that name: the broken pipe ends an orphan a little later
+    from . import channel as channels
+    from . import lines, roots, seeds, watch
+
+    channel = channels.Channel(record_fd, bytes.fromhex(settings["key"]))
+    tree = settings["tree"]
+    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    sys.path[:] = [p for p in sys.path if os.path.abspath(p) != home]
+    kind = settings["runner"]
+    if kind == "pytest":
+        try:
+            import pytest
+        except ImportError as error:
+            channel.send("refused", reason="no-pytest", detail=str(error))
+            return 4
+        version = tuple(int(part) for part in pytest.__version__.split(".")[:2] if part.isdigit())
+        if version < (7, 0):
+            channel.send("refused", reason="old-pytest", detail=pytest.__version__)
+            return 4
+        from . import pytest_plugin as runner
+    else:
+        from . import unittest_runner as runner
+    seeds.watch_urandom()
+    watcher = watch.Watch(tree, settings["fixtures"])
+    watcher.install()
+    absolute_roots = [os.path.normpath(os.path.join(tree, root)) for root in settings["roots"]]
+    roots.turn(tree, absolute_roots, settings["outside"])
+    parts = roots.InstalledParts(tree, absolute_roots, settings["outside"], frozenset(settings["tracked"]))
+    if settings["tracked"]:
+        sys.meta_path.append(parts)
+    path = [r for r in absolute_roots if r != tree] + [
+        p for p in os.environ.get("PYTHONPATH", "").split(":") if p
+    ]
+    if path:
+        os.environ["PYTHONPATH"] = ":".join(dict.fromkeys(path))
+    watched = {os.path.join(tree, p): numbers for p, numbers in settings["lines"].items()}
+    lined = lines.watcher(watched)
+    recorder = runner.Recorder(settings, channel, watcher, lined, tree)
+    del settings["key"]
+    sys.argv = [settings["argv0"]] + list(settings["args"])
+    seeds.pin(settings["seed"], "start")
+    try:
+        status = runner_main(kind, settings, recorder)
+    finally:
+        channel.send(
+            "origins",
+            foreign={k: v for k, v in roots.foreign(tree, settings["outside"], parts.taken).items()},
+            elsewhere=roots.loaded_from(settings["modules"], tree),
+            parts=parts.taken,
+        )
+    channel.send("exit", status=int(status))
+    return int(status)
+
+
+def runner_main(kind, settings, recorder):
+    """Hand over to the runner; return its exit status."""
+    if kind == "pytest":
+        import pytest
+
+        args = list(settings["args"]) + settings["extra"]
+        return pytest.main(args, plugins=[recorder])
+    return recorder.main(list(settings["args"]))
