@@ -1,70 +1,133 @@
-"""The policy: ``redbucket.toml`` at the base commit, as frozen values."""
+"""The policy: ``redbucket.toml`` at the base commit, as frozen values.
+
+``parse`` reads it, ``schema`` describes it.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+import math
+import re
+import sys
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
+
+from redbucket.core.errors import Misused
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib  # type: ignore[import-not-found,unused-ignore]
+
+POLICY_NAME = "redbucket.toml"
+FLAKES_NAME = "flakes.toml"
 
 Level = Literal["warn", "refuse"]
+Word = Annotated[str, Meta(min_length=1)]
+Command = Annotated[tuple[str, ...], Meta(min_length=1)]
 
 AGENT_BRANCHES = ("agent/*", "claude/*", "codex/*", "copilot/*", "cursor/*", "devin/*", "jules/*")
 
 
-class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table of the policy: an unknown key is an error, not a silence."""
+class Gate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the gate guards, and how strict it is."""
+
+    protected_branches: Annotated[tuple[Word, ...], Meta(description="Branches where patches land.")] = (
+        "main",
+    )
+    untrusted_green: Annotated[
+        Level, Meta(description="What to do when no trusted test executes a changed line.")
+    ] = "warn"
+    altered_tests: Annotated[
+        Level,
+        Meta(description="What to do when an agent weakens, alters or removes a test without endorsement."),
+    ] = "refuse"
 
 
-class Gate(_Table):
-    """``[gate]``"""
+class Identity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whose patch it is."""
 
-    protected_branches: tuple[str, ...] = ("main",)
-    untrusted_green: Level = "warn"
-    altered_tests: Level = "refuse"
-
-
-class Identity(_Table):
-    """``[identity]``"""
-
-    agent_branches: tuple[str, ...] = AGENT_BRANCHES
-    agent_authors: tuple[str, ...] = ()
-    allowed_signers: str = ""
-
-
-class Protect(_Table):
-    """``[protect]``"""
-
-    paths: tuple[str, ...] = ("redbucket.toml", "flakes.toml", "tests/properties/**")
+    agent_branches: Annotated[
+        tuple[Word, ...], Meta(description="Branch names (globs) that mark a patch as an agent's.")
+    ] = AGENT_BRANCHES
+    agent_authors: Annotated[
+        tuple[Word, ...],
+        Meta(
+            description="Names or e-mails (globs) that mark a patch as an agent's, besides the built-in ones."
+        ),
+    ] = ()
+    allowed_signers: Annotated[
+        str,
+        Meta(description="git's SSH allowed-signers file, by its path in the repository; empty for none."),
+    ] = ""
 
 
-class Judge(_Table):
-    """``[judge]``"""
+class Protect(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an agent may not touch, besides the built-in paths."""
 
-    tests: tuple[str, ...] = ("tests/**", "test/**", "**/test_*.py", "**/*_test.py")
-
-
-class Fixtures(_Table):
-    """``[fixtures]``"""
-
-    paths: tuple[str, ...] = ("tests/data/**", "**/cassettes/**", "**/__snapshots__/**")
-    manifests: tuple[str, ...] = ("fixtures.sha256",)
+    paths: Annotated[tuple[Word, ...], Meta(description="Protected paths, as gitignore patterns.")] = (
+        "redbucket.toml",
+        "flakes.toml",
+        "tests/properties/**",
+    )
 
 
-class Run(_Table):
-    """``[run]``"""
+class Judge(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which files decide."""
 
-    command: tuple[str, ...] = ("python", "-m", "pytest")
-    prepare: tuple[tuple[str, ...], ...] = ()
-    timeout: float = 60.0
-    budget: float = 3600.0
-    reruns: int = 3
-    scope: Literal["all", "failed"] = "all"
-    runner: str = "local"
-    scout: bool = True
-    env: dict[str, str] = {}
+    tests: Annotated[
+        tuple[Word, ...],
+        Meta(description="Tests, as gitignore patterns; conftest.py, pytest.ini and the like are built in."),
+    ] = ("tests/**", "test/**", "**/test_*.py", "**/*_test.py")
 
 
-class Policy(_Table):
+class Fixtures(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Recorded data that tests read."""
+
+    paths: Annotated[tuple[Word, ...], Meta(description="Recorded fixtures, as gitignore patterns.")] = (
+        "tests/data/**",
+        "**/cassettes/**",
+        "**/__snapshots__/**",
+    )
+    manifests: Annotated[
+        tuple[Word, ...],
+        Meta(description="Lock manifests in sha256sum form; sidecars are found by themselves."),
+    ] = ("fixtures.sha256",)
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the tests are run."""
+
+    command: Annotated[Command, Meta(description="What runs the tests, as a list of arguments.")] = (
+        "python",
+        "-m",
+        "pytest",
+    )
+    prepare: Annotated[
+        tuple[Command, ...], Meta(description="Commands run in the tree before the tests, each a list.")
+    ] = ()
+    timeout: Annotated[float, Meta(gt=0, description="Seconds for one test.")] = 60.0
+    budget: Annotated[float, Meta(gt=0, description="Seconds for the whole gate.")] = 3600.0
+    reruns: Annotated[int, Meta(ge=1, description="Full runs under the same seed.")] = 3
+    scope: Annotated[
+        Literal["all", "failed"], Meta(description="Rerun everything, or only what failed in the first run.")
+    ] = "all"
+    runner: Annotated[
+        str,
+        Meta(
+            pattern="^(local|ssh://.+|dask://.+)$", description="Where runs happen: local, ssh://…, dask://…"
+        ),
+    ] = "local"
+    scout: Annotated[bool, Meta(description="One more run under other seeds, order and a used HOME.")] = True
+    env: Annotated[
+        dict[str, str], Meta(description="Variables passed to the tests besides the allow-list.")
+    ] = {}
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The whole file; absent tables and keys take the documented defaults."""
 
     gate: Gate = Gate()
@@ -73,3 +136,180 @@ class Policy(_Table):
     judge: Judge = Judge()
     fixtures: Fixtures = Fixtures()
     run: Run = Run()
+
+
+def parse(raw: bytes, name: str) -> Policy:
+    """Return the policy in ``raw``; ``name`` is the file's name for messages.
+
+    Raises Misused: policy-encoding, policy-syntax, policy-unknown-key,
+    policy-type or policy-value.
+    """
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        raise Misused(
+            "policy-encoding", f"{name}: byte {problem.start} is not UTF-8", f"save {name} as UTF-8"
+        ) from problem
+    if text.startswith("\ufeff"):
+        raise Misused(
+            "policy-encoding", f"{name}: starts with a byte order mark", f"save {name} as UTF-8 without BOM"
+        )
+    try:
+        data = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as problem:
+        raise Misused("policy-syntax", f"{name}: not TOML: {problem}", "correct the line named") from problem
+    try:
+        policy = msgspec.convert(data, Policy)
+    except msgspec.ValidationError as problem:
+        raise _explain(data, name, str(problem)) from problem
+    for key, reason, remedy in _impossible(policy):
+        raise Misused("policy-value", f"{name}: {key}: {reason}", remedy)
+    return policy
+
+
+def _explain(data: dict[str, Any], name: str, message: str) -> Misused:
+    """Return msgspec's message in the words of the file."""
+    what, _, where = message.partition(" - at `$")
+    steps = re.findall(r"\.([^.\[\]`]+)|\[(\d+|\.\.\.)\]", where)
+    unknown = re.search(r"unknown field `(.*)`", what)
+    key = ""
+    found: Any = data
+    known: Any = Policy
+    for field, index in steps:
+        key += f".{field}" if field else f"[{index}]"
+        if field:
+            found = found[field]
+            known = (
+                getattr(known(), field, known) if isinstance(known, type) else getattr(known, field, known)
+            )
+        elif index.isdigit():
+            found = found[int(index)]
+        else:  # "[...]" stands for a key or value of run.env
+            bad = next((k for k, v in found.items() if not isinstance(v, str)), "")
+            key, found = key.replace("[...]", f".{bad}"), found.get(bad)
+    key = key.lstrip(".")
+    if unknown:
+        wrong = unknown.group(1)
+        names = getattr(known, "__struct_fields__", ())
+        near = get_close_matches(wrong, names, n=1, cutoff=0.5)
+        full = f"{key}.{wrong}" if key else wrong
+        kind = "key" if key else "table or key"
+        remedy = f"did you mean `{near[0]}`?" if near else f"remove it; known here: {', '.join(names)}"
+        return Misused("policy-unknown-key", f"{name}: {full}: unknown {kind}", remedy)
+    expected = re.sub(r"^Expected ", "", what)
+    for theirs, toml in (
+        ("`array`", "a list"),
+        ("`object`", "a table"),
+        ("`str`", "text"),
+        ("`bool`", "true or false"),
+    ):
+        expected = expected.replace(theirs, toml)
+    reason = f"{name}: {key or 'the file'}: expected {expected}"
+    if ", got " in what:
+        remedy = f"write {_form(key)}" if _form(key) else f"give `{key}` the type that is expected"
+        return Misused("policy-type", f"{reason} ({_short(found)})", remedy)
+    allowed = _ALLOWED.get(key.split("[")[0], "a value in the range that is expected")
+    if what.startswith("Invalid enum"):
+        reason = f"{name}: {key}: expected {allowed}"
+    return Misused("policy-value", f"{reason}, found {_short(found)}", f"use {allowed}")
+
+
+_ALLOWED = {
+    "gate.untrusted_green": '"warn" or "refuse"',
+    "gate.altered_tests": '"warn" or "refuse"',
+    "run.scope": '"all" or "failed"',
+    "run.runner": '"local", "ssh://HOST…" or "dask://HOST:PORT"',
+    "run.reruns": "a whole number of at least 1",
+    "run.timeout": "a number of seconds above 0",
+    "run.budget": "a number of seconds above 0",
+    "run.command": 'at least one word, for example ["python", "-m", "pytest"]',
+    "run.prepare": 'commands of at least one word each, for example [["make", "ext"]]',
+}
+
+
+def _form(key: str) -> str:
+    if key.startswith("run.prepare"):
+        return 'a list of commands, each a list of words: [["make", "ext"]]'
+    if key.startswith("run.command"):
+        return 'a list of words: ["python", "-m", "pytest"]'
+    return ""
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _impossible(policy: Policy) -> Iterator[tuple[str, str, str]]:
+    """Yield (key, reason, remedy) for values that no schema can refuse."""
+    for key, patterns in (
+        ("protect.paths", policy.protect.paths),
+        ("judge.tests", policy.judge.tests),
+        ("fixtures.paths", policy.fixtures.paths),
+        ("fixtures.manifests", policy.fixtures.manifests),
+    ):
+        for number, pattern in enumerate(patterns):
+            reason = _bad_pattern(pattern)
+            if reason:
+                yield (
+                    f"{key}[{number}]",
+                    f"expected a gitignore pattern, found {_short(pattern)}: {reason}",
+                    "write the path from the top of the repository, such as `tests/data/**`",
+                )
+    signers = policy.identity.allowed_signers
+    if signers and (reason := _bad_path(signers)):
+        yield (
+            "identity.allowed_signers",
+            f"expected a path in the repository: {reason}",
+            "name a committed file",
+        )
+    run = policy.run
+    for key, seconds in (("run.timeout", run.timeout), ("run.budget", run.budget)):
+        if not math.isfinite(seconds):
+            yield key, f"expected seconds, found {seconds}", f"use {_ALLOWED[key]}"
+    for key, words in (
+        ("run.command", run.command),
+        *((f"run.prepare[{n}]", words) for n, words in enumerate(run.prepare)),
+    ):
+        if not words[0].strip() or any("\0" in word for word in words):
+            yield (
+                key,
+                f"expected a program and its arguments, found {_short(list(words))}",
+                "name the program",
+            )
+    for variable, value in run.env.items():
+        if not variable or "=" in variable or "\0" in variable + value:
+            yield (
+                f"run.env.{variable}",
+                "expected a name without `=` or NUL, and a value without NUL",
+                "rename it",
+            )
+
+
+def _bad_pattern(pattern: str) -> str:
+    if not pattern.strip():
+        return "it is blank"
+    if pattern.startswith("#"):
+        return "it is a comment to gitignore; write \\#"
+    return _bad_path(pattern.lstrip("!"))
+
+
+def _bad_path(path: str) -> str:
+    if not path.strip("/ "):
+        return "it is empty"
+    if path.startswith(("/", "~")) or re.match(r"[A-Za-z]:[\\/]", path):
+        return "it is absolute"
+    if ".." in path.split("/"):
+        return "it leaves the repository by `..`"
+    return "it holds a NUL or a line end" if re.search(r"[\0\r\n]", path) else ""
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of the policy file."""
+    generated = msgspec.json.schema(Policy)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "redbucket.toml",
+        "description": "The policy of redbucket, read at the base commit.",
+        **generated,
+    }

@@ -74,7 +74,7 @@ class Collected(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", ta
     last: bool = False
 
 
-class Start(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="start"):
+class Start(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="start", gc=False):
     """A test is about to run."""
 
     nodeid: str
@@ -142,7 +142,7 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="
 Event = Header | Session | Collected | Start | End | Restart | Footer
 
 
-class Test(msgspec.Struct, frozen=True, kw_only=True):
+class Test(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One test of a finished or broken-off run, from any record form."""
 
     nodeid: str

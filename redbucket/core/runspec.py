@@ -14,7 +14,7 @@ class RunSpec:
     """One run of the test command over one tree.
 
     ``order`` and ``only`` choose and order the node ids ("given" = in the order of
-    ``only``); ``lines`` are the product lines to watch, by path; ``modules`` the
+    ``only``), ``files`` limits them to those files; ``lines`` are the product lines to watch, by path; ``modules`` the
     changed Python files and the dotted names under which they must be imported
     from the tree; ``roots`` the folders of the tree that go on the import path;
     ``used_home`` names an earlier run whose HOME and TMPDIR are used again.
@@ -30,6 +30,7 @@ class RunSpec:
     order: Order = "natural"
     shuffle: str = ""
     only: tuple[str, ...] | None = None
+    files: tuple[str, ...] = ()
     collect_only: bool = False
     lines: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     modules: Mapping[str, str] = field(default_factory=dict)

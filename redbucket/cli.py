@@ -1,0 +1,72 @@
+"""The command line: argv to calls to an exit code. The only catch-all is here."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from redbucket import __version__
+from redbucket.commands import COMMANDS
+from redbucket.core.errors import MISUSED, REFUSED, RedbucketError, WorldFailed
+from redbucket.output import complain, interrupted, report_bug, world_failure
+
+
+class Group(click.Group):
+    """Lists the commands in the order in which they are needed."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Return the names in the order of definition."""
+        return list(self.commands)
+
+
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="redbucket")
+def app() -> None:
+    """Judge a patch before it is merged: broken invariant, drifted fixture, or noise?
+
+    \b
+    Exit codes: 0 accepted, 1 refused, 2 cannot decide, 3 misused,
+                4 the world failed, 70 a bug in redbucket, 130 interrupted.
+    """
+
+
+for _command in COMMANDS:
+    app.add_command(_command)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code; every error ends in one line on stderr."""
+    try:
+        result = app.main(
+            args=list(arguments) if arguments is not None else None,
+            prog_name="redbucket",
+            standalone_mode=False,
+        )
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Abort:
+        return interrupted()
+    except KeyboardInterrupt:
+        return interrupted()
+    except click.ClickException as error:
+        error.show()
+        return MISUSED
+    except RedbucketError as error:
+        complain(error)
+        return error.exit_code
+    except BrokenPipeError:
+        # the reader of stdout went away: nothing is left to say to it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return REFUSED
+    except OSError as error:
+        complain(world_failure(error))
+        return WorldFailed.exit_code
+    except Exception as error:  # noqa: BLE001 (the one catch-all: a traceback is for us, not for the user)
+        return report_bug(error)
+
+
+def entry() -> None:
+    """The console script."""
+    sys.exit(main())

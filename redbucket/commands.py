@@ -1,0 +1,241 @@
+"""The commands: each turns its options into one call and a report into an exit code."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from redbucket.core.errors import ACCEPTED
+from redbucket.options import FORMATS, common, reporting, request_options
+from redbucket.output import emit, finish, read_file
+
+
+@click.command()
+@request_options
+@click.option("--reruns", "-n", type=click.IntRange(1, 100), help="Full runs with the patch. Default: 3.")
+@click.option(
+    "--scope", type=click.Choice(["all", "failed"]), help="Rerun everything, or only what failed first."
+)
+@click.option(
+    "--doubt",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Rerun until the doubt is this small.",
+)
+@click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds for one test.")
+@click.option("--budget", type=click.FloatRange(0, min_open=True), help="Seconds for the whole gate.")
+@click.option("--keep", type=click.Path(path_type=Path), help="Keep trees and records in this folder.")
+@reporting(*FORMATS)
+@common
+def gate(
+    base: str | None,
+    head: str | None,
+    head_ref: str,
+    policy: Path | None,
+    agent: bool,
+    reruns: int | None,
+    scope: str | None,
+    doubt: float | None,
+    timeout: float | None,
+    budget: float | None,
+    keep: Path | None,
+    form: str,
+    output: Path | None,
+    folder: Path,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Judge a patch: guards, reruns, buckets, one verdict.
+
+    \b
+    Without options: base is the protected branch, head is HEAD.
+      redbucket gate
+      redbucket gate --base origin/main --head agent/fix-rounding
+      redbucket gate --format json --output verdict.json
+    """
+    from redbucket.edges.progress import Progress
+    from redbucket.engine.subject import Request
+    from redbucket.wiring import session
+
+    request = Request(
+        base=base,
+        head=head,
+        head_ref=head_ref,
+        policy=read_file(policy) if policy else None,
+        policy_name=str(policy) if policy else "redbucket.toml",
+        agent=agent,
+        reruns=reruns,
+        scope=scope,
+        doubt=doubt,
+        timeout=timeout,
+        budget=budget,
+    )
+    with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
+        report = opened.gate(request, keep=keep)
+    return finish(report, form, output, quiet=quiet, verbose=verbose)
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@request_options
+@click.option("--staged", is_flag=True, help="Judge the index against HEAD instead of a range.")
+@reporting(*FORMATS)
+@common
+def guard(
+    names: tuple[str, ...],
+    base: str | None,
+    head: str | None,
+    head_ref: str,
+    policy: Path | None,
+    agent: bool,
+    staged: bool,
+    form: str,
+    output: Path | None,
+    folder: Path,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Run the static guards alone; no test is run.
+
+    \b
+      redbucket guard
+      redbucket guard protected-path --staged
+      redbucket guard --base origin/main --head agent/fix
+    """
+    from redbucket.edges.progress import Progress
+    from redbucket.engine.subject import Request
+    from redbucket.wiring import session
+
+    if staged and (base or head):
+        raise click.UsageError("--staged goes without --base and --head")
+    request = Request(
+        base=base,
+        head=head,
+        head_ref=head_ref,
+        policy=read_file(policy) if policy else None,
+        policy_name=str(policy) if policy else "redbucket.toml",
+        agent=agent,
+    )
+    with session(folder, Progress(quiet=quiet, steps=False)) as opened:
+        report = opened.guard(request, names or None, staged=staged)
+    return finish(report, form, output, quiet=quiet, verbose=verbose)
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.option(
+    "-n", "reruns", type=click.IntRange(1, 100), default=3, show_default=True, help="How many runs."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("runs"),
+    show_default=True,
+    help="Folder for the records.",
+)
+@click.option("--rev", metavar="REV", default="HEAD", show_default=True, help="The commit whose tree is run.")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND]")
+@common
+def rerun(
+    reruns: int,
+    out: Path,
+    rev: str,
+    command: tuple[str, ...],
+    folder: Path,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Run the tests of one commit N times and write one record a run.
+
+    \b
+      redbucket rerun -n 3 --out runs/
+      redbucket rerun -- python -m pytest tests/unit
+    """
+    from redbucket.edges.progress import Progress
+    from redbucket.wiring import session
+
+    with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
+        records = opened.rerun(rev, reruns, folder / out if not out.is_absolute() else out, command)
+    for record in records:
+        click.echo(str(record))
+    return ACCEPTED
+
+
+@click.command()
+@click.argument("records", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RECORD...")
+@click.option("--seed", help="The seed of records that do not say.")
+@click.option("--fixture-hash", help="The fixture hash of records that do not say.")
+@click.option(
+    "--asked", type=click.IntRange(1), help="How many runs there must be. Default: as many as given."
+)
+@click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the rows there.")
+@common
+def classify(
+    records: tuple[Path, ...],
+    seed: str | None,
+    fixture_hash: str | None,
+    asked: int | None,
+    output: Path | None,
+    folder: Path,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Classify records from any source; print JSON rows. Exit 2 if anything is unclassified.
+
+    Takes redbucket's own records, run objects, JUnit XML and pytest-reportlog files.
+
+    \b
+      redbucket classify runs/*.jsonl
+      redbucket classify --seed 7 junit-1.xml junit-2.xml junit-3.xml
+    """
+    import msgspec
+
+    from redbucket.core.readers import read
+    from redbucket.engine.classify import classify_records, distinct_runs, exit_code
+
+    runs = []
+    for path in records:
+        place = folder / path
+        runs += read(read_file(place), str(path), seed=seed, fixture_hash=fixture_hash)
+    rows = classify_records(runs, asked)
+    for sentence in distinct_runs(runs)[1]:
+        click.echo(f"redbucket: note: {sentence}", err=True)
+    encoder = msgspec.json.Encoder()
+    lines = b",\n".join(encoder.encode(row) for row in rows)
+    emit(f"[\n{lines.decode('utf-8', 'backslashreplace')}\n]" if rows else "[]", output)
+    return exit_code(rows, runs)
+
+
+@click.command()
+@click.option("--keep", type=click.Path(path_type=Path), help="Keep the repository in this folder.")
+@click.option("--only", metavar="NAME", help="One branch of the demonstration alone.")
+@common
+def demo(keep: Path | None, only: str | None, folder: Path, quiet: bool, verbose: bool) -> int:
+    """Build the worked example in a temporary folder and judge a branch of each kind.
+
+    \b
+      redbucket demo
+      redbucket demo --only drift --verbose
+    """
+    from redbucket.demo import run
+
+    return run(keep=keep, only=only, verbose=verbose)
+
+
+@click.command()
+@click.argument("name")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@common
+def hook(name: str, arguments: tuple[str, ...], folder: Path, quiet: bool, verbose: bool) -> int:
+    """Entry point for git hooks: base and head are found from what git and pre-commit tell.
+
+    \b
+      redbucket hook gate
+      redbucket hook protected-paths
+    """
+    from redbucket.hookrun import run
+
+    return run(name, folder, os.environ, verbose=verbose)
+
+
+COMMANDS: tuple[click.Command, ...] = (gate, guard, rerun, classify, demo, hook)

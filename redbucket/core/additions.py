@@ -1,0 +1,149 @@
+"""Whether a new name in a judge-side file leaves the old judge as it was."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+
+from redbucket.core.functions import meddles
+from redbucket.core.scope import Entry
+from redbucket.core.testtree import AROUND_TESTS
+
+# Fixtures of pytest and of widely used plugins: one of the same name in a conftest hides them.
+KNOWN_FIXTURES = frozenset(
+    {
+        "benchmark",
+        "cache",
+        "capfd",
+        "capfdbinary",
+        "caplog",
+        "capsys",
+        "capsysbinary",
+        "class_mocker",
+        "client",
+        "db",
+        "doctest_namespace",
+        "event_loop",
+        "event_loop_policy",
+        "faker",
+        "httpx_mock",
+        "mocker",
+        "module_mocker",
+        "monkeypatch",
+        "pytestconfig",
+        "record_property",
+        "record_testsuite_property",
+        "recwarn",
+        "request",
+        "requests_mock",
+        "rf",
+        "session_mocker",
+        "settings",
+        "snapshot",
+        "subtests",
+        "testdir",
+        "pytester",
+        "tmp_path",
+        "tmp_path_factory",
+        "tmpdir",
+        "tmpdir_factory",
+        "transactional_db",
+        "worker_id",
+    }
+)
+# Class attributes that only say how failures are shown.
+_DISPLAY = frozenset({"longMessage", "maxDiff"})
+
+
+def addition_changes(
+    entry: Entry,
+    *,
+    owner: str,
+    asked: Collection[str],
+    conftest: bool,
+    new_file: bool,
+    outer_fixtures: Collection[str],
+    inherited: Collection[str],
+    plain_class: bool,
+) -> list[tuple[str, bool]]:
+    """Return why a new definition is more than an addition, as (text, weakens); [] if it is one.
+
+    ``asked`` is what the old file read from outside of itself.
+    """
+    return list(
+        _of_member(entry, owner, asked, inherited, plain_class)
+        if owner
+        else _of_module(entry, asked, conftest, new_file, outer_fixtures)
+    )
+
+
+def _of_module(
+    entry: Entry, asked: Collection[str], conftest: bool, new_file: bool, outer: Collection[str]
+) -> Iterator[tuple[str, bool]]:
+    name = entry.name
+    if name.startswith("pytest_") and entry.kind != "import" and (conftest or name != "pytest_plugins"):
+        yield f"adds the hook {name}", True
+    elif entry.ambient and not new_file:
+        yield f"adds {name}, which acts on every test of the file", "pytestmark" in name
+    elif name in asked:
+        yield f"gives {name}, which existing tests already use, another meaning", True
+    if entry.fixture:
+        yield from _of_fixture(entry.fixture, asked, conftest, new_file, outer)
+    elif conftest and entry.kind == "import" and (name in outer or name in KNOWN_FIXTURES):
+        yield f"hides the fixture {name} by an import", True
+    if _meddles_at_import(entry.node):
+        yield f"reaches into other objects while {name} is defined", True
+
+
+def _of_fixture(
+    fixture: tuple[str, bool], asked: Collection[str], conftest: bool, new_file: bool, outer: Collection[str]
+) -> Iterator[tuple[str, bool]]:
+    name, autouse = fixture
+    if autouse and not new_file:
+        yield f"adds the autouse fixture {name}", True
+    if name in asked:
+        yield f"hides the fixture {name}, which existing tests use", True
+    elif conftest and (name in outer or name in KNOWN_FIXTURES):
+        yield f"hides the fixture {name} from every test below", True
+
+
+def _of_member(
+    entry: Entry, owner: str, asked: Collection[str], inherited: Collection[str], plain: bool
+) -> Iterator[tuple[str, bool]]:
+    name = entry.name
+    if name in AROUND_TESTS or name in ("pytestmark", "__test__"):
+        yield f"adds {name} to {owner}, which acts on every test of the class", True
+    elif name in inherited or f"self.{name}" in asked:
+        yield f"overrides {name} in {owner}", True
+    elif entry.fixture:
+        if entry.fixture[1]:
+            yield f"adds the autouse fixture {entry.fixture[0]} to {owner}", True
+        elif entry.fixture[0] in asked:
+            yield f"hides the fixture {entry.fixture[0]}, which existing tests use", True
+    elif entry.kind == "value" and not plain and name not in _DISPLAY:
+        # A base class may read it: a setting, not a constant.
+        yield f"sets {name} in {owner}, which its bases may act on", False
+    elif entry.kind == "function" and name.startswith("__"):
+        yield f"adds {name} to {owner}", False
+    if _meddles_at_import(entry.node):
+        yield f"reaches into other objects while {owner}.{name} is defined", True
+
+
+def _meddles_at_import(node: ast.AST) -> bool:
+    """Return whether defining the name itself, not using it later, has effects elsewhere."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        # mock.patch as a decorator acts while the function runs, and takes itself back.
+        defaults = [value for value in (*node.args.defaults, *node.args.kw_defaults) if value is not None]
+        return meddles(defaults)
+    if isinstance(node, ast.ClassDef):
+        return any(
+            meddles([part]) or _meddles_at_import(part) for part in node.body if not _is_definition(part)
+        )
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return False
+    value = getattr(node, "value", None)
+    return value is not None and meddles([value])
+
+
+def _is_definition(node: ast.stmt) -> bool:
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))

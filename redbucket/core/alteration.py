@@ -1,0 +1,259 @@
+"""What a patch does to one judge-side file: nothing, additions only, or a change of the judge."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Collection, Mapping
+
+from redbucket.core.additions import addition_changes
+from redbucket.core.decorators import compare_decorators
+from redbucket.core.details import UNCHANGED, Alteration, Detail, Effect, alteration
+from redbucket.core.doctests import doctest_change
+from redbucket.core.functions import compare_functions
+from redbucket.core.pytree import is_python, parse, shape, without_docstring
+from redbucket.core.scope import Entry, Scope, read_scope
+
+__all__ = ["Alteration", "Detail", "Effect", "altered", "doctest_change"]
+
+_DOCUMENTS = (".rst", ".md")
+_TEXT_TESTS = (*_DOCUMENTS, ".txt")
+
+
+def altered(
+    old: bytes | None,
+    new: bytes | None,
+    path: str,
+    *,
+    outer_fixtures: Collection[str] = (),
+    inherited: Mapping[str, Collection[str]] | None = None,
+) -> Alteration:
+    """Return what became of a judge-side file; ``None`` is an absent file.
+
+    ``outer_fixtures`` are names of fixtures that a new definition here would
+    hide from the tests below; ``inherited`` maps the file's classes to the
+    names they inherit from other files.
+    """
+    if old == new:
+        return UNCHANGED
+    if new is None:
+        return Alteration(Effect.CHANGED, changes=(Detail("deletes the file", 1, "", True),))
+    if not is_python(path):
+        return _other(old, new, path)
+    after = parse(new)
+    if after is None:
+        change = Detail("can't be parsed, so that nothing is known of it", 1, "", False)
+        return Alteration(Effect.CHANGED, changes=(change,))
+    before = ast.Module(body=[], type_ignores=[]) if old is None else parse(old)
+    if before is None:
+        change = Detail("changes a file whose old form can't be parsed", 1, "", False)
+        return Alteration(Effect.CHANGED, changes=(change,))
+    if shape(before) == shape(after):
+        return UNCHANGED if old is not None else alteration([], [])
+    comparison = _Comparison(
+        read_scope(without_docstring(before)),
+        read_scope(without_docstring(after)),
+        path,
+        new_file=old is None,
+        outer_fixtures=outer_fixtures,
+        inherited=inherited or {},
+    )
+    comparison.run(comparison.old, comparison.new, "")
+    examples = doctest_change(old, new, path)
+    return alteration(
+        [*comparison.additions, *(d for d in examples.additions if old is not None)],
+        [*comparison.changes, *examples.changes],
+    )
+
+
+def _other(old: bytes | None, new: bytes, path: str) -> Alteration:
+    if old is None:
+        return alteration([Detail("adds the file")], [])
+    if path.endswith(_TEXT_TESTS):
+        examples = doctest_change(old, new, path)
+        if examples.effect is not Effect.NOTHING or b">>>" in old or path.endswith(_DOCUMENTS):
+            return examples
+    change = Detail("changes the file, which is in no language that is understood here", 1, "", False)
+    return Alteration(Effect.CHANGED, changes=(change,))
+
+
+class _Comparison:
+    """Walks two scopes side by side, a class's members like a module's."""
+
+    def __init__(
+        self,
+        old: Scope,
+        new: Scope,
+        path: str,
+        *,
+        new_file: bool,
+        outer_fixtures: Collection[str],
+        inherited: Mapping[str, Collection[str]],
+    ) -> None:
+        self.old = old
+        self.new = new
+        self.conftest = path.rsplit("/", 1)[-1] == "conftest.py"
+        self.new_file = new_file and not self.conftest
+        self.outer_fixtures = outer_fixtures
+        self.inherited = inherited
+        self.additions: list[Detail] = []
+        self.changes: list[Detail] = []
+        # Names that the old file asked for from outside, by any of its parts.
+        self.asked = old.everything()
+
+    def run(self, old: Scope, new: Scope, owner: str) -> None:
+        """Compare two bodies; ``owner`` is the qualified name of their class."""
+        for name, entries in new.names.items():
+            unit = f"{owner}.{name}".lstrip(".")
+            before = old.names.get(name)
+            if before is None:
+                self._added(entries, owner, unit, new)
+            elif [entry.text for entry in before] != [entry.text for entry in entries]:
+                self._changed(before, entries, owner, unit)
+        for name, entries in old.names.items():
+            if name not in new.names:
+                self._removed(entries[0], new, f"{owner}.{name}".lstrip("."))
+        self._statements(old, new, owner)
+
+    def _added(self, entries: list[Entry], owner: str, unit: str, scope: Scope) -> None:
+        if len(entries) > 1 and all(entry.kind in ("function", "class") for entry in entries):
+            self._note(f"defines {unit} {len(entries)} times", entries[-1], unit)
+        problems = addition_changes(
+            entries[0],
+            owner=owner,
+            asked=self.asked,
+            conftest=self.conftest,
+            new_file=self.new_file,
+            outer_fixtures=self.outer_fixtures,
+            inherited=self.inherited.get(owner, ()),
+            plain_class=scope.plain,
+        )
+        if problems:
+            self.changes += [Detail(text, entries[0].line, unit, weakens) for text, weakens in problems]
+        elif entries[0].kind != "import":
+            self._note(f"adds {_KINDS[entries[0].kind]}{unit}", entries[0], unit)
+
+    def _note(self, text: str, entry: Entry, unit: str) -> None:
+        self.additions.append(Detail(text, entry.line, unit))
+
+    def _changed(self, before: list[Entry], after: list[Entry], owner: str, unit: str) -> None:
+        old, new = before[-1], after[-1]
+        texts = [entry.text for entry in before]
+        if len(after) > len(before) and old.kind in ("function", "class"):
+            text = f"defines {unit} a second time, which hides the first"
+            self.changes.append(Detail(text, new.line, unit, True))
+            return
+        if len(before) > 1 or len(after) > 1 or old.kind != new.kind:
+            if not (old.kind == new.kind == "value" and self._rows(before, after, unit, texts)):
+                self.changes.append(Detail(f"changes {unit}", new.line, unit))
+            return
+        if old.guard != new.guard:
+            self.changes.append(Detail(f"changes the condition under which {unit} exists", new.line, unit))
+        if isinstance(old.node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert isinstance(new.node, ast.FunctionDef | ast.AsyncFunctionDef)
+            is_test = old.name.startswith("test")
+            more, worse = compare_functions(old.node, new.node, unit, is_test=is_test)
+            self.additions += more
+            self.changes += worse
+        elif isinstance(old.node, ast.ClassDef) and isinstance(new.node, ast.ClassDef):
+            self._class(old.node, new.node, unit)
+        elif old.kind == "import":
+            if self.new.uses(old.name):
+                self.changes.append(Detail(f"takes {unit} from somewhere else", new.line, unit))
+        elif not self._rows(before, after, unit, texts):
+            self.changes.append(Detail(f"changes the value of {unit}", new.line, unit))
+
+    def _class(self, old: ast.ClassDef, new: ast.ClassDef, unit: str) -> None:
+        more, worse = compare_decorators(old.decorator_list, new.decorator_list, unit, new.lineno)
+        self.additions += more
+        self.changes += worse
+        heads = [[shape(part) for part in (*node.bases, *node.keywords)] for node in (old, new)]
+        if heads[0] != heads[1]:
+            self.changes.append(Detail(f"changes the bases of {unit}", new.lineno, unit))
+        plain = all(isinstance(base, ast.Name) and base.id == "object" for base in new.bases)
+        self.run(
+            read_scope(without_docstring(old), plain=plain),
+            read_scope(without_docstring(new), plain=plain),
+            unit,
+        )
+
+    def _rows(self, before: list[Entry], after: list[Entry], unit: str, texts: list[str]) -> bool:
+        """Note a list that only feeds ``parametrize`` and only grew; return whether that is so.
+
+        Anywhere else a longer list can accept more: ``assert x in ALLOWED``.
+        """
+        name = before[0].name
+        if "." in unit or not (self.old.only_rows(name) and self.new.only_rows(name)):
+            return False
+        rows = [_elements(entries[0]) for entries in (before, after)]
+        if len(texts) != 1 or len(after) != 1 or rows[0] is None or rows[1] is None:
+            return False
+        gone = Counter(rows[0]) - Counter(rows[1])
+        if gone:
+            text = f"removes {sum(gone.values())} rows of {unit}"
+            self.changes.append(Detail(text, after[0].line, unit, True))
+        else:
+            self._note(f"adds {len(rows[1]) - len(rows[0])} rows to {unit}", after[0], unit)
+        return True
+
+    def _removed(self, entry: Entry, new: Scope, unit: str) -> None:
+        used = self.new.uses(entry.name)
+        if entry.kind == "import":
+            if used:
+                self.changes.append(
+                    Detail(f"no longer imports {entry.name}, which is still used", entry.line, unit)
+                )
+            return
+        is_test = entry.name.startswith("test") or (entry.kind == "class" and entry.name.startswith("Test"))
+        if is_test:
+            self.changes.append(Detail(self._fate(entry, new, unit), entry.line, unit, True))
+        elif (
+            entry.kind == "function"
+            and not used
+            and not entry.fixture
+            and not self.conftest
+            and "." not in unit
+        ):
+            self._note(f"removes the unused helper {unit}", entry, unit)
+        elif (
+            entry.kind == "value" and not used and not self.conftest and "." not in unit and not entry.ambient
+        ):
+            self._note(f"removes the unused value {unit}", entry, unit)
+        else:
+            self.changes.append(Detail(f"removes {unit}", entry.line, unit))
+
+    def _own(self, entry: Entry, unit: str) -> bool:
+        """Return whether only the file itself can have had a use for a definition."""
+        if self.conftest or "." in unit or entry.fixture or entry.ambient or entry.name.startswith("pytest_"):
+            return False
+        return entry.kind in ("function", "value")
+
+    def _fate(self, entry: Entry, new: Scope, unit: str) -> str:
+        for name, entries in new.names.items():
+            if name not in self.old.names and entries[0].body == entry.body:
+                if name.startswith(("test", "Test")):
+                    return f"renames {unit} to {name}"
+                return f"renames {unit} to {name}, which is not collected as a test"
+        return f"deletes {unit}"
+
+    def _statements(self, old: Scope, new: Scope, owner: str) -> None:
+        gone, fresh = old.statements - new.statements, new.statements - old.statements
+        where = f" in class {owner}" if owner else ""
+        for text in gone:
+            what = f"removes a statement{where}: {old.said[text]}"
+            self.changes.append(Detail(what, old.lines[text], owner))
+        for text in fresh:
+            # A new file may prepare what it likes for its own tests, but not patch what all tests import.
+            if self.new_file and text not in new.foreign:
+                continue
+            weakens = text in new.meddling or new.skips(text)
+            what = f"runs at import{where}: {new.said[text]}"
+            self.changes.append(Detail(what, new.lines[text], owner, weakens))
+
+
+_KINDS = {"function": "", "class": "class ", "value": "value ", "import": ""}
+
+
+def _elements(entry: Entry) -> list[str] | None:
+    value = getattr(entry.node, "value", None)
+    return [shape(row) for row in value.elts] if isinstance(value, (ast.List, ast.Tuple)) else None

@@ -1,0 +1,293 @@
+"""Assertions of a test, and what the difference between two sets of them means."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from redbucket.core.details import Detail
+from redbucket.core.pytree import dotted, shape, source_text
+
+RAISES = frozenset(
+    {"raises", "warns", "assertRaises", "assertRaisesRegex", "assertWarns", "assertWarnsRegex"}
+)
+_EXACT = (
+    "Equal",
+    "Equals",
+    "Is",
+    "_equal",
+    "_called_once_with",
+    "_called_with",
+    "_has_calls",
+    "_awaited_with",
+)
+_BROAD = frozenset({"Exception", "BaseException"})
+# Which comparison says more about a value; approx and isclose are handled by their tolerance.
+_STRENGTH: dict[type[ast.cmpop], int] = {
+    ast.Eq: 3,
+    ast.Is: 3,
+    ast.In: 2,
+    ast.Lt: 2,
+    ast.Gt: 2,
+    ast.LtE: 1,
+    ast.GtE: 1,
+    ast.NotIn: 1,
+    ast.NotEq: 1,
+    ast.IsNot: 1,
+}
+_SIGNS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.Is: "is",
+    ast.In: "in",
+    ast.Lt: "<",
+    ast.Gt: ">",
+    ast.LtE: "<=",
+    ast.GtE: ">=",
+    ast.NotIn: "not in",
+    ast.NotEq: "!=",
+    ast.IsNot: "is not",
+}
+# Keyword -> position among the call's arguments; a bigger number accepts more, except for digits.
+_TOLERANCES: dict[str, dict[str, int]] = {
+    "approx": {"rel": 1, "abs": 2},
+    "isclose": {"rel_tol": 9, "abs_tol": 9, "rtol": 2, "atol": 3},
+    "allclose": {"rtol": 2, "atol": 3},
+    "assert_allclose": {"rtol": 2, "atol": 3},
+    "assert_almost_equal": {"decimal": 2},
+    "assert_array_almost_equal": {"decimal": 2},
+    "assert_approx_equal": {"significant": 2},
+    "assertAlmostEqual": {"places": 2, "delta": 4},
+    "assertNotAlmostEqual": {"places": 2, "delta": 4},
+}
+# What applies where the keyword is left out.
+_DEFAULTS: dict[str, float] = {
+    "abs": 1e-12,
+    "abs_tol": 0.0,
+    "atol": 0.0,
+    "decimal": 7,
+    "delta": 0.0,
+    "places": 7,
+    "rel": 1e-6,
+    "rel_tol": 1e-9,
+    "rtol": 1e-7,
+    "significant": 7,
+}
+_DIGITS = frozenset({"decimal", "significant", "places"})
+
+
+@dataclass(frozen=True)
+class Assertion:
+    """One assertion: its kind, its node, and how it is enclosed."""
+
+    kind: str
+    node: ast.AST
+    text: str
+    line: int
+    conditional: int
+    caught: bool
+
+
+def callee(node: ast.AST) -> str:
+    """Return the last part of what a call calls, "" if ``node`` is no call of a name."""
+    if not isinstance(node, ast.Call):
+        return ""
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def assertions(body: Iterable[ast.AST]) -> list[Assertion]:
+    """Return the assertions below some statements in the order of the source."""
+    found: list[Assertion] = []
+    stack: list[tuple[ast.AST, int, bool]] = [(node, 0, False) for node in body]
+    stack.reverse()
+    while stack:
+        node, conditional, caught = stack.pop()
+        name = callee(node)
+        kind = ""
+        if isinstance(node, ast.Assert):
+            kind = "assert"
+        elif name in RAISES:
+            kind = "raises"
+        elif name.startswith(("assert", "_assert")) or name == "fail":
+            kind = "method"
+        if kind:
+            found.append(Assertion(kind, node, shape(node), getattr(node, "lineno", 1), conditional, caught))
+        below = [(child, conditional, caught) for child in ast.iter_child_nodes(node)]
+        if isinstance(node, (ast.If, ast.IfExp)):
+            below = [(child, conditional + (child is not node.test), caught) for child, _, _ in below]
+        elif isinstance(node, ast.Try) and any(swallows(handler) for handler in node.handlers):
+            inner = {id(child) for child in node.body}
+            below = [(child, conditional, caught or id(child) in inner) for child, _, _ in below]
+        elif isinstance(node, (ast.With, ast.AsyncWith)) and any(
+            callee(item.context_expr) == "suppress" for item in node.items
+        ):
+            below = [(child, conditional, True) for child, _, _ in below]
+        stack.extend(reversed(below))
+    return found
+
+
+def swallows(handler: ast.ExceptHandler) -> bool:
+    """Return whether a handler can catch a failed assertion and go on."""
+    names = {dotted(part).rpartition(".")[2] for part in _classes(handler.type)}
+    catches = handler.type is None or not names.isdisjoint(_BROAD | {"AssertionError", ""})
+    return catches and not (handler.body and isinstance(handler.body[-1], ast.Raise))
+
+
+def _classes(node: ast.expr | None) -> list[ast.expr]:
+    if node is None:
+        return []
+    return list(node.elts) if isinstance(node, ast.Tuple) else [node]
+
+
+def compare(old: list[Assertion], new: list[Assertion], unit: str) -> tuple[list[Detail], list[Detail]]:
+    """Return (added, changed) assertions as details."""
+    before, after = Counter(item.text for item in old), Counter(item.text for item in new)
+    gone = _surplus(old, before - after)
+    fresh = _surplus(new, after - before)
+    changes: list[Detail] = []
+    for item in gone:
+        partner = _partner(item, fresh)
+        if partner is None:
+            changes.append(Detail(f"removes the assertion `{source_text(item.node)}`", item.line, unit, True))
+            continue
+        fresh.remove(partner)
+        text, weakens = _describe(item, partner)
+        changes.append(Detail(text, partner.line, unit, weakens))
+    kept = {item.text: item for item in new}
+    for item in old:
+        other = kept.get(item.text)
+        if other and other.conditional > item.conditional:
+            changes.append(
+                Detail(f"runs `{source_text(item.node)}` only under a condition", other.line, unit, True)
+            )
+    caught_before, caught_after = sum(a.caught for a in old), sum(a.caught for a in new)
+    if caught_after > caught_before:
+        line = next(item.line for item in new if item.caught)
+        changes.append(Detail("catches failing assertions with a broad except or suppress", line, unit, True))
+    added = [Detail(f"adds the assertion `{source_text(item.node)}`", item.line, unit) for item in fresh]
+    return added, changes
+
+
+def _surplus(items: list[Assertion], counts: Counter[str]) -> list[Assertion]:
+    left = Counter(counts)
+    found = []
+    for item in items:
+        if left[item.text] > 0:
+            left[item.text] -= 1
+            found.append(item)
+    return found
+
+
+def _subject(item: Assertion) -> str:
+    node = item.node
+    if isinstance(node, ast.Assert):
+        test = node.test
+        while isinstance(test, (ast.UnaryOp, ast.Compare, ast.BoolOp)):
+            if isinstance(test, ast.UnaryOp):
+                test = test.operand
+            else:
+                test = test.left if isinstance(test, ast.Compare) else test.values[0]
+        return shape(test)
+    return shape(node.args[0]) if isinstance(node, ast.Call) and node.args else ""
+
+
+def _partner(item: Assertion, fresh: list[Assertion]) -> Assertion | None:
+    subject = _subject(item)
+    choices: list[Callable[[Assertion], bool]] = [
+        lambda other: other.kind == item.kind and _subject(other) == subject,
+        lambda other: _subject(other) == subject,
+        lambda other: other.kind == item.kind,
+    ]
+    return next((other for choice in choices for other in fresh if choice(other)), None)
+
+
+def _describe(old: Assertion, new: Assertion) -> tuple[str, bool]:
+    """Say what became of an assertion, and whether it accepts more now."""
+    before, after = source_text(old.node), source_text(new.node)
+    change = f"`{before}` became `{after}`"
+    for text in _tolerance_changes(old.node, new.node):
+        return f"{text}: {change}", True
+    if isinstance(old.node, ast.Assert) and isinstance(new.node, ast.Assert):
+        return _tests(old.node.test, new.node.test, change)
+    if old.kind == new.kind == "raises" and isinstance(old.node, ast.Call) and isinstance(new.node, ast.Call):
+        return _raises(old.node, new.node, change)
+    was, now = callee(old.node), callee(new.node)
+    if was == now:
+        return f"rewrites what is expected: {change}", True
+    if was.endswith(_EXACT) and now and not now.endswith(_EXACT):
+        return f"loosens the assertion: {change}", True
+    return f"replaces the assertion: {change}", False
+
+
+def _tests(old: ast.expr, new: ast.expr, change: str) -> tuple[str, bool]:
+    if isinstance(new, ast.Constant):
+        return f"makes the assertion constant: {change}", True
+    if isinstance(new, ast.BoolOp) and isinstance(new.op, ast.Or) and not isinstance(old, ast.BoolOp):
+        return f"adds an alternative: {change}", True
+    if isinstance(old, ast.BoolOp) and isinstance(old.op, ast.And):
+        parts = {shape(part) for part in old.values}
+        rest = {shape(part) for part in new.values} if isinstance(new, ast.BoolOp) else {shape(new)}
+        if rest < parts:
+            return f"drops a part of the condition: {change}", True
+    if isinstance(old, ast.Compare):
+        if not isinstance(new, ast.Compare):
+            return f"loosens a comparison to a truth test: {change}", True
+        was, now = type(old.ops[0]), type(new.ops[0])
+        if was is not now and shape(old.left) == shape(new.left):
+            loose = _STRENGTH[now] < _STRENGTH[was] or was in (ast.Lt, ast.Gt)
+            return f"turns `{_SIGNS[was]}` into `{_SIGNS[now]}`: {change}", loose
+        if was is now and shape(old.left) == shape(new.left):
+            return f"rewrites the expected value: {change}", True
+    return f"replaces the assertion: {change}", False
+
+
+def _raises(old: ast.Call, new: ast.Call, change: str) -> tuple[str, bool]:
+    was = {dotted(part) for part in _classes(old.args[0] if old.args else None)}
+    now = {dotted(part) for part in _classes(new.args[0] if new.args else None)}
+    if (now & _BROAD) - was or was < now:
+        return f"expects a broader exception: {change}", True
+    if any(k.arg == "match" for k in old.keywords) and not any(k.arg == "match" for k in new.keywords):
+        return f"no longer checks the message: {change}", True
+    return f"expects another exception: {change}", was != now
+
+
+def _number(node: ast.expr | None) -> float | None:
+    try:
+        value = ast.literal_eval(node) if node is not None else None
+        return float(value) if isinstance(value, (int, float)) else None
+    except (ValueError, TypeError, OverflowError, RecursionError, MemoryError):
+        return None
+
+
+def _tolerances(root: ast.AST) -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
+    for node in ast.walk(root):
+        name = callee(node)
+        if not isinstance(node, ast.Call) or name not in _TOLERANCES:
+            continue
+        found[f"{name} used"] = None
+        for key, position in _TOLERANCES[name].items():
+            value = next((k.value for k in node.keywords if k.arg == key), None)
+            if value is None and position < len(node.args):
+                value = node.args[position]
+            if value is not None:
+                found[key] = _number(value)
+    return found
+
+
+def _tolerance_changes(old: ast.AST, new: ast.AST) -> Iterator[str]:
+    before, after = _tolerances(old), _tolerances(new)
+    for key in after.keys() - before.keys():
+        if key.endswith(" used"):
+            yield f"allows a tolerance ({key.removesuffix(' used')})"
+    for key, default in _DEFAULTS.items():
+        was, now = before.get(key, default), after.get(key, default)
+        if was is None or now is None or now == was:
+            continue
+        if key in before or key in after:
+            still = any(name.endswith(" used") for name in after)
+            if still and ((now < was) if key in _DIGITS else (now > was)):
+                yield f"widens the tolerance {key} from {was:g} to {now:g}"

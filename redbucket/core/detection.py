@@ -1,0 +1,117 @@
+"""Product code that asks whether it is under test, and what it does with the answer."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from redbucket.core.pytree import dotted
+
+_VARIABLES = frozenset({"PYTEST_CURRENT_TEST", "PYTEST_VERSION", "PYTEST_XDIST_WORKER"})
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_MODULES = frozenset({"pytest", "_pytest", "unittest", "nose"})
+_ARGUMENTS = ("sys.argv", "sys.modules", "__main__.__file__", "sys.orig_argv")
+
+
+def _asks(node: ast.AST) -> bool:
+    """Return whether one expression node is a question for the test run."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and node.value in _VARIABLES
+    if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn, ast.Eq)):
+        places = {dotted(part) for part in ast.walk(node)}
+        return any(_module(part) for part in ast.walk(node)) and not places.isdisjoint(_ARGUMENTS)
+    if isinstance(node, ast.Call) and node.args:
+        place = dotted(node.func)
+        return place in ("sys.modules.get", "sys.modules.__contains__") and _module(node.args[0])
+    if isinstance(node, ast.Subscript):
+        return dotted(node.value) == "sys.modules" and _module(node.slice)
+    return False
+
+
+def _module(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value in _MODULES
+
+
+class Detection:
+    """All questions of one file; a variable that holds an answer asks again where it is read."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._tree = tree
+        self._holders = {
+            target.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Assign) and any(map(_asks, ast.walk(node.value)))
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        # A function that returns the answer asks wherever it is called.
+        self._holders |= {
+            node.name
+            for node in ast.walk(tree)
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+            and any(
+                isinstance(part, ast.Return) and part.value and any(map(_asks, ast.walk(part.value)))
+                for part in ast.walk(node)
+            )
+        }
+
+    def found(self) -> Iterator[tuple[ast.AST, bool]]:
+        """Yield (node, whether the answer of a function with arguments depends on it)."""
+        queue: list[tuple[ast.AST, ast.AST | None]] = [(self._tree, None)]
+        while queue:
+            node, function = queue.pop()
+            inner = node if isinstance(node, _FUNCTIONS) else function
+            below = [(child, inner) for child in ast.iter_child_nodes(node)]
+            if (
+                function is not None
+                and isinstance(node, (ast.If, ast.IfExp))
+                and self._under(node.test)
+                and _answers(node, function)
+            ):
+                yield node.test, True
+                queue.extend(pair for pair in below if pair[0] is not node.test)
+                continue
+            if _asks(node):
+                yield node, False
+                continue
+            queue.extend(below)
+
+    def _under(self, test: ast.AST) -> bool:
+        parts = list(ast.walk(test))
+        return any(map(_asks, parts)) or any(
+            isinstance(part, ast.Name) and part.id in self._holders for part in parts
+        )
+
+
+def _answers(node: ast.If | ast.IfExp, function: ast.AST) -> bool:
+    """Return whether a branch gives a made-up value: a number or a collection, or any text for an argument.
+
+    Switching telemetry off, or naming another database, has an honest reading.
+    """
+    branches: list[ast.expr | None] = []
+    if isinstance(node, ast.IfExp):
+        branches = [node.body, node.orelse]
+    else:
+        for part in (*node.body, *node.orelse):
+            branches += [inner.value for inner in ast.walk(part) if isinstance(inner, ast.Return)]
+    arguments = getattr(function, "args", None)
+    names = [arg.arg for arg in (*arguments.posonlyargs, *arguments.args)] if arguments else []
+    computes = any(name not in ("self", "cls") for name in names)
+    return any(_made_up(value, computes) for value in branches)
+
+
+def _made_up(value: ast.expr | None, computes: bool) -> bool:
+    if isinstance(value, ast.UnaryOp):
+        value = value.operand
+    if isinstance(value, ast.Constant):
+        if value.value is None or isinstance(value.value, bool):
+            return False
+        return computes or not isinstance(value.value, (str, bytes))
+    if isinstance(value, (ast.List, ast.Tuple, ast.Set)):
+        return bool(value.elts) and computes
+    # A table of answers, looked up by the argument.
+    if isinstance(value, ast.Subscript):
+        return isinstance(value.value, ast.Dict)
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        return isinstance(value.func.value, ast.Dict)
+    return False

@@ -1,0 +1,186 @@
+"""What became of one test, fixture or helper: its signature, its decorators, its body."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from redbucket.core.assertions import RAISES, assertions, callee, compare
+from redbucket.core.decorators import SKIPS, compare_decorators, last_name
+from redbucket.core.details import Detail
+from redbucket.core.pytree import dotted, shape, source_text, without_docstring
+from redbucket.core.references import references
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_SKIP_CALLS = frozenset(
+    {"skip", "xfail", "skipTest", "importorskip", "SkipTest", "exit", "_exit", "kill", "abort"}
+)
+_PATCH_CALLS = frozenset(
+    {"patch", "setattr", "setitem", "object", "spy", "stub", "Mock", "MagicMock", "create_autospec"}
+)
+_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+def compare_functions(
+    old: Function, new: Function, unit: str, *, is_test: bool
+) -> tuple[list[Detail], list[Detail]]:
+    """Return (additions, changes) between two definitions of one name; both empty if they run the same.
+
+    Assertions added to a test are additions: at the end of the body any plain
+    statements may come with them, because all that the old body checked has
+    been checked by then; in between only bare assertions. Either can make the
+    test fail, not pass. In a helper or a fixture nothing is an addition.
+    """
+    additions, changes = compare_decorators(old.decorator_list, new.decorator_list, unit, new.lineno)
+    if shape(old.args) != shape(new.args):
+        changes.append(Detail("changes the arguments", new.lineno, unit))
+    if type(old) is not type(new):
+        changes.append(Detail("changes between a plain and an async function", new.lineno, unit, is_test))
+    before, after = without_docstring(old), without_docstring(new)
+    if shape(before) == shape(after):
+        return additions, changes
+    only_more = _only_more(old, new, before, after) if is_test else None
+    if only_more is not None:
+        found = assertions(only_more) or None
+        texts = [(f"adds the assertion `{source_text(item.node)}`", item.line) for item in found or ()]
+        texts = texts or [("adds statements at the end", only_more[0].lineno)]
+        additions += [Detail(text, line, unit) for text, line in texts]
+        return additions, changes
+    added, changed = _describe(before, after, unit, new.lineno)
+    return additions + added, changes + changed
+
+
+def _only_more(
+    old: Function, new: Function, before: list[ast.stmt], after: list[ast.stmt]
+) -> list[ast.stmt] | None:
+    """Return the added statements if nothing but harmless ones was added, else ``None``."""
+    if any(last_name(mark) in SKIPS for mark in new.decorator_list):
+        return None
+    texts = [shape(node) for node in before]
+    extra: list[ast.stmt] = []
+    at = 0
+    for node in after:
+        if at < len(before) and shape(node) == texts[at]:
+            at += 1
+            continue
+        if at < len(before) and not _bare_assertion(node):
+            return None
+        extra.append(node)
+    if at < len(before):
+        return None
+    outer = {name for name, _ in references([old]).names}
+    for inner in _walk(extra):
+        if isinstance(inner, (ast.Yield, ast.YieldFrom, ast.Return, ast.Global, ast.Nonlocal, ast.NamedExpr)):
+            return None
+        if callee(inner) in _SKIP_CALLS or dotted(inner).endswith("SkipTest"):
+            return None
+        # A name bound further down is local from the first line on.
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store) and inner.id in outer:
+            return None
+    return extra
+
+
+def _bare_assertion(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Expr) and callee(node.value).startswith("assert"):
+        return not meddles([node])
+    return isinstance(node, ast.Assert) and not meddles([node])
+
+
+def _walk(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield all nodes but those of inner functions and classes."""
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, _INNER):
+            stack.extend(ast.iter_child_nodes(node))
+
+
+def meddles(nodes: Iterable[ast.AST]) -> bool:
+    """Return whether running ``nodes`` reaches into other objects: sets attributes, patches, runs text."""
+    for node in _walk(nodes):
+        if callee(node) in (
+            "setattr",
+            "delattr",
+            "exec",
+            "eval",
+            "patch",
+            "setitem",
+            "start",
+            "__import__",
+            "update",
+        ):
+            return True
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
+            return True
+    return False
+
+
+def _describe(
+    before: list[ast.stmt], after: list[ast.stmt], unit: str, line: int
+) -> tuple[list[Detail], list[Detail]]:
+    old, new = assertions(before), assertions(after)
+    additions, changes = compare(old, new, unit)
+    changes += _more(before, after, unit)
+    if not changes:
+        was, now = _literals(before), _literals(after)
+        if was != now and _bones(before) == _bones(after):
+            gone = ", ".join(sorted((was - now).elements())[:3]) or "literals"
+            changes.append(Detail(f"changes the values that it works with ({gone})", line, unit))
+        else:
+            changes.append(Detail("changes the body", line, unit))
+    return additions, changes
+
+
+def _more(before: list[ast.stmt], after: list[ast.stmt], unit: str) -> Iterator[Detail]:
+    """Yield what there is more of than there was, and should not be."""
+    counts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    lines: dict[str, int] = {}
+    for count, body in zip(counts, (before, after), strict=True):
+        for node in _walk(body):
+            for kind in _kinds(node):
+                count[kind] += 1
+                lines[kind] = getattr(node, "lineno", 1)
+    texts = {
+        "skip": "skips or ends the test from inside",
+        "return": "returns early",
+        "except": "catches exceptions broadly",
+        "mock": "replaces a part under test by a mock or a patch",
+        "yield": "turns the function into a generator, whose body a plain call does not run",
+    }
+    for kind, text in texts.items():
+        if counts[1][kind] > counts[0][kind]:
+            yield Detail(text, lines[kind], unit, True)
+    if counts[1]["raises"] > counts[0]["raises"] and counts[1]["assert"] < counts[0]["assert"]:
+        yield Detail("expects an exception where it asserted a result", lines["raises"], unit, True)
+
+
+def _kinds(node: ast.AST) -> Iterator[str]:
+    name = callee(node)
+    if name in _SKIP_CALLS or (isinstance(node, ast.Raise) and dotted(node.exc).endswith("SkipTest")):
+        yield "skip"
+    if name in _PATCH_CALLS or (name and ".patch" in f".{dotted(getattr(node, 'func', None))}"):
+        yield "mock"
+    if name in RAISES:
+        yield "raises"
+    if isinstance(node, ast.Return):
+        yield "return"
+    elif isinstance(node, (ast.Yield, ast.YieldFrom)):
+        yield "yield"
+    elif isinstance(node, ast.Assert):
+        yield "assert"
+    elif isinstance(node, ast.ExceptHandler):
+        name = dotted(node.type).rpartition(".")[2]
+        if node.type is None or name in ("Exception", "BaseException", "AssertionError"):
+            yield "except"
+    elif name == "suppress":
+        yield "except"
+
+
+def _literals(body: list[ast.stmt]) -> Counter[str]:
+    return Counter(source_text(node, 30) for node in _walk(body) if isinstance(node, ast.Constant))
+
+
+def _bones(body: list[ast.stmt]) -> list[str]:
+    return [type(node).__name__ for node in _walk(body)]

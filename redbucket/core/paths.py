@@ -1,0 +1,240 @@
+"""Which files judge, which are protected: decided from a path alone.
+
+Paths are matched exactly as git stores them, and again in NFC, case-folded
+form: on a disk that folds case or normalises names, ``Conftest.py`` is read as
+``conftest.py``.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from redbucket.core.errors import Misused
+from redbucket.core.policy import Policy
+from redbucket.core.wellknown import (
+    CODE_AND_DOCS,
+    DEFAULT_FILES,
+    JUDGE_FILES,
+    PROTECTED,
+    SHARED_CONFIG,
+    TEST_CONFIG,
+)
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+
+_REMEMBERED = 20_000  # several guards ask about the same paths, one after the other
+_WILD = frozenset("*?[]\\!#")
+
+
+def fold(path: str) -> str:
+    """Return the NFC, case-folded form, under which a folding disk finds ``path``."""
+    if path.isascii():
+        return path.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
+
+
+@lru_cache(maxsize=256)
+def _compiled(patterns: tuple[str, ...]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec  # imported late: a third of a hook's start-up time
+
+    try:
+        return GitIgnoreSpec.from_lines(patterns)
+    except Exception as problem:  # pathspec lets re.error and its own kinds through
+        raise Misused(
+            "policy-value", f"not a gitignore pattern: {problem}", "correct the pattern in the policy"
+        ) from problem
+
+
+class Matcher:
+    """Gitignore patterns, matched on the stored and on the folded name."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self.patterns = tuple(patterns)
+        folded = tuple(fold(pattern) for pattern in self.patterns)
+        self._known: dict[str, bool] = {}
+        self._folded = _Specs(folded)
+        self._exact = None if folded == self.patterns else _Specs(self.patterns)
+
+    def matches(self, path: str) -> bool:
+        """Return whether ``path`` matches in either form. Raises Misused on a bad pattern."""
+        known = self._known.get(path)
+        if known is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            known = self._known[path] = self._match(path)
+        return known
+
+    def _match(self, path: str) -> bool:
+        # pathspec's "." and "$" treat a line end specially, and git allows one in a name.
+        path = path.replace("\n", "\r")
+        folded = fold(path)
+        if self._folded.match(folded):
+            return True
+        if self._exact is not None:
+            return self._exact.match(path)
+        return folded != path and self._folded.match(path)
+
+
+class _Specs:
+    """Patterns grouped by a folder or file name that each can't do without.
+
+    Most paths have none of these names, so most patterns are never tried:
+    classifying 100,000 paths takes a third of the time.
+    """
+
+    def __init__(self, patterns: tuple[str, ...]) -> None:
+        self._patterns = patterns
+        # a pattern that takes back ("!") counts only in its order among all the others
+        ordered = any(pattern.startswith("!") for pattern in patterns)
+        self._needs = tuple("" if ordered else _needed_name(pattern) for pattern in patterns)
+        self._names = frozenset(self._needs) - {""}
+        self._always = tuple(p for p, need in zip(patterns, self._needs, strict=True) if not need)
+
+    def match(self, path: str) -> bool:
+        """Return whether the patterns match ``path`` as it is."""
+        found = self._names.intersection(path.split("/"))
+        chosen = self._always
+        if found:
+            chosen = tuple(
+                p for p, need in zip(self._patterns, self._needs, strict=True) if not need or need in found
+            )
+        return bool(chosen) and _compiled(chosen).match_file(path)
+
+
+def _needed_name(pattern: str) -> str:
+    """Return a segment of ``pattern`` without wildcards, "" if it has none."""
+    if pattern != pattern.strip() or pattern.startswith("#"):
+        return ""
+    return next((part for part in pattern.split("/") if part and not _WILD.intersection(part)), "")
+
+
+class JudgeSide:
+    """What each path is to the judge, under one policy."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self._tests = Matcher(policy.judge.tests)
+        self._fixtures = Matcher(policy.fixtures.paths)
+        self._config = Matcher(TEST_CONFIG)
+        self._shared = Matcher(SHARED_CONFIG)
+        self._not_data = Matcher(CODE_AND_DOCS)
+        signers = policy.identity.allowed_signers
+        self._judges = (
+            Matcher(
+                (
+                    *JUDGE_FILES,
+                    *(f"/{_literal(path)}" for path in (*scripts(policy), *([signers] if signers else ()))),
+                )
+            ),
+            Matcher(policy.fixtures.manifests),
+            Matcher(policy.protect.paths),
+        )
+        self._protected = Matcher(PROTECTED)
+
+    def is_test(self, path: str) -> bool:
+        """Return whether ``path`` is a test, or code or documentation among the tests."""
+        return (
+            self._tests.matches(path)
+            and not self.is_test_config(path)
+            and not self._is_lock(path)
+            and (self._not_data.matches(path) or not self.is_fixture(path))
+        )
+
+    def is_fixture(self, path: str) -> bool:
+        """Return whether ``path`` is recorded data: under ``fixtures.paths``, or data among the tests."""
+        if self._config.matches(path) or self._is_lock(path):
+            return False
+        if self._fixtures.matches(path):
+            return True
+        return (
+            self._tests.matches(path) and not self._not_data.matches(path) and not self._shared.matches(path)
+        )
+
+    def is_test_config(self, path: str) -> bool:
+        """Return whether ``path`` configures the tests and nothing else.
+
+        A pyproject.toml, setup.cfg or tox.ini among the tests counts: it has no product to configure there.
+        """
+        if self._config.matches(path):
+            return True
+        return self._shared.matches(path) and self._tests.matches(path) and not self._fixtures.matches(path)
+
+    def is_shared_config(self, path: str) -> bool:
+        """Return whether only a part of ``path`` configures the tests."""
+        return (
+            self._shared.matches(path) and not self._tests.matches(path) and not self._fixtures.matches(path)
+        )
+
+    def is_judge(self, path: str) -> bool:
+        """Return whether the whole of ``path`` is judge side: taken from base for the runs."""
+        return (
+            self._tests.matches(path)
+            or self._fixtures.matches(path)
+            or self._config.matches(path)
+            or self._is_lock(path)
+            or any(matcher.matches(path) for matcher in self._judges)
+        )
+
+    def is_protected(self, path: str) -> bool:
+        """Return whether no agent may change ``path`` without an endorsement."""
+        return (
+            self._protected.matches(path)
+            or self._is_lock(path)
+            or any(matcher.matches(path) for matcher in self._judges)
+        )
+
+    def _is_lock(self, path: str) -> bool:
+        """Return whether ``path`` is a sidecar beside a fixture, or a lock manifest."""
+        if self._judges[1].matches(path):
+            return True
+        if not fold(path).endswith(".sha256"):
+            return False
+        return self._fixtures.matches(path) or self.is_fixture(path[: -len(".sha256")])
+
+
+def scripts(policy: Policy) -> tuple[str, ...]:
+    """Return the repository paths that ``run.command`` and ``run.prepare`` name, sorted.
+
+    Any argument may be a script, so each that can be a path in the repository counts; and where the
+    program is a task runner, the file that it reads by itself.
+    """
+    found: set[str] = set()
+    for command in (policy.run.command, *policy.run.prepare):
+        found.update(DEFAULT_FILES.get(command[0].rsplit("/", 1)[-1], ()))
+        words = [part for word in command for part in (word, *word.split())]
+        # "tests/unit" names a folder of tests as well; that is judge side in any case.
+        found.update(path for word in words if (path := _in_repository(word)))
+        found.update(_modules(command))
+    return tuple(sorted(found))
+
+
+def _in_repository(word: str) -> str:
+    """Return ``word`` as a path of a script in the repository, or ""."""
+    name = word.rpartition("=")[2]
+    while name.startswith("./"):
+        name = name[2:]
+    name = name.split("::", 1)[0]
+    if not name or name.startswith(("/", "-", "~")) or ".." in name.split("/"):
+        return ""
+    suffix = name.rsplit("/", 1)[-1].rpartition(".")[2] if "." in name.rsplit("/", 1)[-1] else ""
+    if suffix in {"py", "sh", "bash", "mk", "ini", "toml", "cfg", "nox", "bat", "ps1", "js", "pl", "rb"}:
+        return name
+    # ./run or bin/run: a program named by a path in the repository
+    return name if "/" in name and not suffix and not name.endswith("/") else ""
+
+
+def _modules(command: Sequence[str]) -> set[str]:
+    """Return the files that ``python -m NAME`` runs if the repository has such a module."""
+    if "-m" not in command[:-1]:
+        return set()
+    module = command[command.index("-m") + 1].replace(".", "/")
+    return {f"{module}.py", f"{module}/__main__.py"} if module.replace("/", "").isidentifier() else set()
+
+
+def _literal(path: str) -> str:
+    return "".join(f"\\{c}" if c in "*?[]!#\\ " else c for c in path)

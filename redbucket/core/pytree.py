@@ -1,0 +1,129 @@
+"""Python sources as trees: parsing that never raises, and comparison that ignores formatting."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import warnings
+
+# What makes a docstring more than documentation: doctest prompts, and pytest's
+# switch that turns assertion rewriting off.
+_LIVE_DOCSTRING = (">>>", "PYTEST_DONT_REWRITE")
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+# Contexts follow from the place of a node; kind is the u of u"": neither changes what runs.
+_IGNORED = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
+
+
+def is_python(path: str) -> bool:
+    """Return whether ``path`` names a Python source by its suffix."""
+    return path.endswith((".py", ".pyw"))
+
+
+def parse(source: bytes) -> ast.Module | None:
+    """Return the tree of ``source``, or ``None`` if this interpreter can't parse it.
+
+    Newer or older syntax, a wrong encoding, NUL bytes and nesting that the
+    parser gives up on are all the same to the caller: not understood.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError, LookupError):
+        return None
+
+
+def shape(node: ast.AST | list[ast.stmt] | list[ast.expr] | None) -> str:
+    """Return a text that is equal for two nodes exactly if they run the same.
+
+    Iterative, because a long chain of ``elif`` or ``+`` nests deeper than
+    Python's recursion limit.
+    """
+    out: list[str] = []
+    stack: list[object] = [node]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, ast.AST):
+            out.append(type(item).__name__)
+            fields = [name for name in item._fields if name not in _IGNORED]
+            for name in reversed(fields):
+                value = getattr(item, name, None)
+                if name == "body" and isinstance(item, _DOCUMENTED):
+                    value = without_docstring(item)
+                stack.append(value)
+        elif isinstance(item, list):
+            out.append(f"[{len(item)}")
+            stack.extend(reversed(item))
+        elif isinstance(item, str):
+            out.append(repr(item))
+        else:
+            out.append(_constant(item))
+    return " ".join(out)
+
+
+def _constant(value: object) -> str:
+    # The digits of a huge integer may not be printed (sys.set_int_max_str_digits); hex may.
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"int:{value:x}"
+    return f"{type(value).__name__}:{value!r}"
+
+
+def without_docstring(
+    node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef,
+) -> list[ast.stmt]:
+    """Return a body without its docstring, unless that holds doctests."""
+    text = docstring(node)
+    if text is None or any(mark in text for mark in _LIVE_DOCSTRING):
+        return node.body
+    return node.body[1:]
+
+
+def docstring(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
+    """Return the docstring as it stands in the source, or ``None``."""
+    if node.body and isinstance(node.body[0], ast.Expr):
+        value = node.body[0].value
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            return value.value
+    return None
+
+
+def digest(node: ast.AST) -> str:
+    """Return a short hash of a node's shape."""
+    return hash_text(shape(node))
+
+
+def hash_text(text: str) -> str:
+    """Return a short hash of a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+def same_tree(old: bytes, new: bytes) -> bool:
+    """Return whether two sources differ in formatting, comments and docstrings at most.
+
+    False if either can't be parsed, unless the bytes are equal.
+    """
+    if old == new:
+        return True
+    before, after = parse(old), parse(new)
+    return before is not None and after is not None and shape(before) == shape(after)
+
+
+def dotted(node: ast.AST | None) -> str:
+    """Return ``a.b.c`` for a chain of attributes on a name, else an empty string."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    parts.append(node.id)
+    return ".".join(reversed(parts))
+
+
+def source_text(node: ast.AST, limit: int = 70) -> str:
+    """Return a node as one short line of source, for messages."""
+    try:
+        text = " ".join(ast.unparse(node).split())
+    except (RecursionError, ValueError):
+        return f"<{type(node).__name__}>"
+    return text if len(text) <= limit else text[: limit - 1] + "\N{HORIZONTAL ELLIPSIS}"

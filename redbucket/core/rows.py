@@ -1,0 +1,179 @@
+"""From trials to evidence, and from a decision to a row of the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from redbucket.core.buckets import Bucket, Cause, Decision, Evidence, FixtureState
+from redbucket.core.classification import FAILING, classify
+from redbucket.core.compare import SIGNIFICANT, redder_by_chance
+from redbucket.core.doubt import doubt
+from redbucket.core.evidence import PASSING, base_passes, failure_print, is_inconsistent, ran
+from redbucket.core.records import Outcome, Test
+from redbucket.core.report import Row
+from redbucket.core.trials import Trials
+
+INTRODUCED = "introduced"
+ALREADY_RED = "already red"
+ALREADY_NOISY = "already noisy"
+UNSHOWN = "not shown to come from the patch"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the gate knows of one test besides its outcomes.
+
+    ``asked`` is how many plain runs of head it was to get; ``broken`` why the
+    records can't be trusted; ``moved`` the fixtures that the patch moved and the
+    test read; ``explains`` whether only the moved bytes fail it;
+    ``other_fixture_passes`` whether it passes with the other side's bytes while
+    the patch's source fails it with base's; ``revealed_by`` the condition in
+    which a test that is clean three times fails every time.
+    """
+
+    asked: int
+    broken: str = ""
+    cause: Cause | None = None
+    explains: bool = False
+    other_fixture_passes: bool = False
+    moved: tuple[str, ...] = ()
+    tried: tuple[str, ...] = ()
+    revealed_by: str = ""
+    new: bool = False
+    vanished: bool = False
+    wrote_in_base: bool = False
+    message: str = ""
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+
+def evidence_of(name: str, trials: Trials, facts: Facts) -> Evidence:
+    """Return the evidence for one test of the gate."""
+    tests = trials.tests(name, "H", facts.revealed_by or "plain")
+    base = trials.outcomes(name, "B", facts.revealed_by or "plain")
+    if not facts.revealed_by:
+        base += trials.outcomes(name, "B", "again") + trials.outcomes(name, "B", "absent")
+    outcomes = tuple(t.outcome for t in tests)
+    red = [t for t in tests if t.outcome in FAILING]
+    return Evidence(
+        nodeid=name,
+        outcomes=outcomes,
+        seeds=tuple(t.seed for t in tests),
+        asked=min(facts.asked, len(tests)) if facts.revealed_by else facts.asked,
+        broken=facts.broken,
+        fingerprints=tuple(failure_print(t) for t in red),
+        inconsistent=any(is_inconsistent(t) for t in tests),
+        fixture=_fixture_state(tests, facts),
+        moved_fixtures=facts.moved,
+        cause=facts.cause,
+        base_passes=base_passes(base),
+        ran_in_base=ran(base),
+        seed_base_passes=base_passes(base) if facts.cause is Cause.SEED else None,
+        others=_others(name, trials),
+        tried=facts.tried,
+        message=next((t.message for t in red if t.message), facts.message),
+    )
+
+
+def _fixture_state(tests: list[Test], facts: Facts) -> FixtureState:
+    wrote = any(t.wrote for t in tests)
+    hashes = {t.fixture_hash for t in tests if t.outcome is not Outcome.MISSING}
+    if (wrote and not facts.wrote_in_base) or (len(hashes) > 1 and not wrote):
+        return FixtureState.MOVED
+    if facts.explains:
+        return FixtureState.EXPLAINS
+    return FixtureState.UNCHANGED if hashes - {""} else FixtureState.UNKNOWN
+
+
+def _others(name: str, trials: Trials) -> dict[str, tuple[Outcome, ...]]:
+    found: dict[str, tuple[Outcome, ...]] = {}
+    for (world, condition), tests in trials.seen(name).items():
+        if (world, condition) != ("H", "plain"):
+            label = world if condition == "plain" else f"{world} {condition}"
+            found[label] = tuple(t.outcome for t in tests)
+    return found
+
+
+def row_of(name: str, trials: Trials, facts: Facts) -> Row:
+    """Classify one test and return its row."""
+    evidence = evidence_of(name, trials, facts)
+    decision = classify(evidence)
+    state, introduced = _standing(name, trials, evidence, decision, facts)
+    outcomes = {"H": [o.value for o in trials.outcomes(name, "H")]}
+    outcomes.update({label: [o.value for o in seen] for label, seen in evidence.others.items()})
+    return Row(
+        nodeid=name,
+        bucket=decision.bucket,
+        introduced=introduced,
+        state=state,
+        cause=facts.cause.value if facts.cause and decision.bucket is not Bucket.STABLE_PASS else None,
+        why=" ".join([decision.why, *_extra(facts, state)]),
+        spend=decision.spend,
+        doubt=_doubt(name, trials, evidence, decision),
+        outcomes=outcomes,
+        fixtures=list(facts.moved),
+        message=evidence.message,
+        tried=list(facts.tried),
+        blocks=bool(introduced) and decision.bucket in _BLOCKING,
+    )
+
+
+_BLOCKING = (Bucket.INVARIANT_MISS, Bucket.FIXTURE_DRIFT, Bucket.NOISE)
+
+
+def _standing(
+    name: str, trials: Trials, evidence: Evidence, decision: Decision, facts: Facts
+) -> tuple[str, bool | None]:
+    """Return what base says: the state in words, and whether the patch introduced it."""
+    if decision.bucket not in _BLOCKING:
+        return "", None
+    if facts.new or facts.explains:
+        return INTRODUCED, True
+    if decision.bucket is Bucket.NOISE and facts.cause is None:
+        return _noise_standing(name, trials)
+    if evidence.base_passes is True:
+        return INTRODUCED, True
+    if evidence.base_passes is False:
+        return ALREADY_RED, False
+    base = trials.everywhere(name, "B")
+    if any(o in FAILING for o in base) and any(o in PASSING for o in base):
+        return ALREADY_NOISY, False
+    return (INTRODUCED, True) if facts.vanished else ("", None)
+
+
+def _noise_standing(name: str, trials: Trials) -> tuple[str, bool | None]:
+    head = trials.outcomes(name, "H") + trials.outcomes(name, "H", "again")
+    base = trials.outcomes(name, "B") + trials.outcomes(name, "B", "again")
+    red, base_red = (sum(o in FAILING for o in seen) for seen in (head, base))
+    if base and base_red == len(base):
+        return ALREADY_RED, False
+    if base_red:
+        return ALREADY_NOISY, False
+    if not base:
+        return "", None
+    if redder_by_chance(red, len(head), base_red, len(base)) < SIGNIFICANT:
+        return INTRODUCED, True
+    return UNSHOWN, False
+
+
+def _extra(facts: Facts, state: str) -> list[str]:
+    said = list(facts.notes)
+    if facts.vanished:
+        said.append("The test is in base and is gone with the patch.")
+    if facts.other_fixture_passes and facts.moved:
+        said.append(
+            f"It passes with the patch's own bytes of {', '.join(facts.moved)}: if the new behaviour is "
+            "wanted, a human endorses them."
+        )
+    if state == UNSHOWN:
+        said.append("Too few failures to say that the patch did it.")
+    return said
+
+
+def _doubt(name: str, trials: Trials, evidence: Evidence, decision: Decision) -> float | None:
+    if decision.bucket is not Bucket.INVARIANT_MISS:
+        return None
+    head, base = trials.everywhere(name, "H"), trials.everywhere(name, "B")
+    if not all(o in FAILING or o in (Outcome.SKIPPED, Outcome.XFAILED) for o in head):
+        head = evidence.outcomes  # some condition flipped it: only the plain runs count
+    passed = sum(o in PASSING for o in base) if base and all(o in PASSING for o in base) else 0
+    return doubt(len(head), passed)

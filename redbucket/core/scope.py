@@ -1,0 +1,211 @@
+"""The names and statements of a module's or a class's body, for comparison."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from redbucket.core.assertions import callee
+from redbucket.core.functions import meddles
+from redbucket.core.pytree import dotted, hash_text, shape, source_text
+from redbucket.core.references import import_refs, references
+from redbucket.core.testtree import AMBIENT_NAMES, fixture_of, is_main_guard
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_COMPOUND = (ast.If, ast.Try)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One definition of a name; ``text`` is equal for two that run the same."""
+
+    name: str
+    kind: str
+    node: ast.AST
+    text: str
+    guard: str
+    line: int
+    fixture: tuple[str, bool] | None = None
+
+    @property
+    def ambient(self) -> bool:
+        """True if pytest or unittest act on the name by itself."""
+        return self.name in AMBIENT_NAMES
+
+    @property
+    def body(self) -> str:
+        """The shape without the name."""
+        return hash_text(" ".join(shape(part) for part in getattr(self.node, "body", ())))
+
+
+@dataclass
+class Scope:
+    """A body: its names in order, each with all its definitions, and its other statements."""
+
+    nodes: list[ast.stmt]
+    plain: bool
+    names: dict[str, list[Entry]] = field(default_factory=dict)
+    statements: Counter[str] = field(default_factory=Counter)
+    said: dict[str, str] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    meddling: set[str] = field(default_factory=set)
+    foreign: set[str] = field(default_factory=set)
+    _used: Counter[str] | None = None
+    _in_rows: Counter[str] | None = None
+
+    def everything(self) -> set[str]:
+        """Return every name, attribute and fixture that any part reads and no function binds itself."""
+        asked: set[str] = set()
+        for node in _units(self.nodes):
+            refs = references([node])
+            asked |= refs.requests
+            for name, attr in refs.names:
+                asked.add(name)
+                if name in ("self", "cls"):
+                    asked.add(f"self.{attr}")
+        return asked
+
+    def uses(self, name: str) -> bool:
+        """Return whether anything reads ``name``, as a name, an attribute of self, or a fixture."""
+        return self._counts()[0][name] > 0
+
+    def only_rows(self, name: str) -> bool:
+        """Return whether every use of ``name`` is as the values of a ``parametrize``."""
+        used, in_rows = self._counts()
+        return used[name] > 0 and used[name] == in_rows[name]
+
+    def skips(self, text: str) -> bool:
+        """Return whether a statement skips tests."""
+        return any(word in self.said[text] for word in ("skip", "xfail", "pytestmark"))
+
+    def _counts(self) -> tuple[Counter[str], Counter[str]]:
+        if self._used is None or self._in_rows is None:
+            self._used, self._in_rows = Counter(), Counter()
+            for top in self.nodes:
+                for node in ast.walk(top):
+                    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                        self._used[node.id] += 1
+                    elif isinstance(node, (ast.Attribute, ast.arg)):
+                        self._used[node.attr if isinstance(node, ast.Attribute) else node.arg] += 1
+                    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                        self._used[node.value] += 1
+                    elif isinstance(node, ast.Call) and callee(node) == "parametrize":
+                        values = node.args[1] if len(node.args) > 1 else None
+                        values = next((k.value for k in node.keywords if k.arg == "argvalues"), values)
+                        if isinstance(values, ast.Name):
+                            self._in_rows[values.id] += 1
+        return self._used, self._in_rows
+
+
+def _units(nodes: Iterable[ast.stmt]) -> Iterator[ast.AST]:
+    """Yield statements one scope each: functions by themselves, whatever they stand in."""
+    for node in nodes:
+        if isinstance(node, ast.ClassDef):
+            yield from (*node.decorator_list, *node.bases)
+            yield from _units(node.body)
+        elif isinstance(node, _COMPOUND):
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.ExceptHandler):
+                    yield from _units(child.body)
+                elif isinstance(child, ast.stmt):
+                    yield from _units([child])
+                else:
+                    yield child
+        else:
+            yield node
+
+
+def read_scope(body: list[ast.stmt], *, plain: bool = True) -> Scope:
+    """Return the scope of a body; ``plain`` is False for a class that inherits from something."""
+    scope = Scope(body, plain)
+    _read(scope, body, "")
+    return scope
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _read(scope: Scope, body: Iterable[ast.stmt], guard: str) -> None:
+    for node in body:
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            kind = "class" if isinstance(node, ast.ClassDef) else "function"
+            _enter(scope, node.name, kind, node, guard, fixture_of(node))
+        elif (
+            isinstance(node, ast.Pass)
+            or is_main_guard(node)
+            or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        ):
+            continue
+        elif isinstance(node, ast.If):
+            inner = hash_text(guard + shape(node.test))
+            _read(scope, node.body, inner)
+            _read(scope, node.orelse, inner + "else")
+        elif isinstance(node, ast.Try):
+            inner = hash_text(guard + "try" + " ".join(shape(handler.type) for handler in node.handlers))
+            for part in (node.body, node.orelse, node.finalbody):
+                _read(scope, part, inner)
+            for handler in node.handlers:
+                _read(scope, handler.body, inner + shape(handler.type))
+        elif isinstance(node, (ast.Import, ast.ImportFrom)) and "*" not in import_refs(node):
+            for bound, ref in import_refs(node).items():
+                text = f"{guard}{ref.level}:{ref.module}:{ref.name}"
+                entry = Entry(bound, "import", node, text, guard, node.lineno)
+                scope.names.setdefault(bound, []).append(entry)
+        elif names := _assigned(node):
+            for name in names:
+                _enter(scope, name, "value", node, guard)
+        else:
+            text = guard + shape(node)
+            scope.statements[text] += 1
+            scope.said.setdefault(text, f"`{source_text(node)}`")
+            scope.lines.setdefault(text, node.lineno)
+            if meddles([node]):
+                scope.meddling.add(text)
+            if _sets_imported(node, scope):
+                scope.foreign.add(text)
+
+
+def _sets_imported(node: ast.AST, scope: Scope) -> bool:
+    """Return whether a statement sets an attribute of something imported: it patches it for all."""
+    for part in ast.walk(node):
+        root: ast.AST | None = None
+        if isinstance(part, ast.Attribute) and isinstance(part.ctx, (ast.Store, ast.Del)):
+            root = part.value
+        elif isinstance(part, ast.Call) and callee(part) in ("setattr", "delattr") and part.args:
+            root = part.args[0]
+        first = dotted(root).split(".", 1)[0]
+        if first and any(entry.kind == "import" for entry in scope.names.get(first, ())):
+            return True
+    return False
+
+
+def _enter(
+    scope: Scope, name: str, kind: str, node: ast.stmt, guard: str, fixture: tuple[str, bool] | None = None
+) -> None:
+    entry = Entry(name, kind, node, guard + shape(node), guard, node.lineno, fixture)
+    scope.names.setdefault(name, []).append(entry)
+
+
+def _assigned(node: ast.stmt) -> list[str]:
+    """Return the names that a plain assignment binds, [] if it does anything else."""
+    if isinstance(node, ast.Assign):
+        targets = list(node.targets)
+    elif isinstance(node, (ast.AnnAssign, ast.AugAssign)):
+        targets = [node.target]
+    else:
+        return []
+    names = []
+    while targets:
+        target = targets.pop()
+        if isinstance(target, (ast.Tuple, ast.List)):
+            targets.extend(target.elts)
+        elif isinstance(target, ast.Starred):
+            targets.append(target.value)
+        elif dotted(target) and isinstance(target, ast.Name):
+            names.append(target.id)
+        else:
+            return []
+    return names

@@ -1,0 +1,86 @@
+"""All that was seen of each test, by world and condition; and what can be said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from redbucket.core.align import names, unstable_functions
+from redbucket.core.classification import FAILING
+from redbucket.core.evidence import PASSING
+from redbucket.core.records import Outcome, Run, Test
+
+Key = tuple[str, str]
+
+
+@dataclass
+class Trials:
+    """The results of many runs, collected under common names."""
+
+    unstable: frozenset[str] = frozenset()
+    results: dict[str, dict[Key, list[Test]]] = field(default_factory=dict)
+    order: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, runs: Iterable[Run]) -> Trials:
+        """Return trials whose names are aligned over the full runs of one tree."""
+        orders = [run.collected for run in runs if run.collected]
+        return cls(unstable=unstable_functions(orders))
+
+    def names(self, run: Run) -> dict[str, str]:
+        """Return {id in the run: common name}."""
+        return names(run.collected or tuple(run.tests), self.unstable)
+
+    def add(self, run: Run, *, among: frozenset[str] | None = None) -> None:
+        """Take the results of ``run``, of all tests or of those ``among`` the names."""
+        common = self.names(run)
+        key = (run.world, run.condition)
+        for nodeid, test in run.tests.items():
+            name = common.get(nodeid, nodeid)
+            if among is not None and name not in among:
+                continue
+            if name not in self.results:
+                self.results[name] = {}
+                self.order.append(name)
+            self.results[name].setdefault(key, []).append(test)
+
+    def missing(self, name: str, key: Key, message: str = "", seed: str = "") -> None:
+        """Note that a test was not there in a run that was complete."""
+        if name not in self.results:
+            self.results[name] = {}
+            self.order.append(name)
+        test = Test(nodeid=name, outcome=Outcome.MISSING, message=message, seed=seed)
+        self.results[name].setdefault(key, []).append(test)
+
+    def tests(self, name: str, world: str, condition: str = "plain") -> list[Test]:
+        """Return the results of one test in one world and condition."""
+        return self.results.get(name, {}).get((world, condition), [])
+
+    def outcomes(self, name: str, world: str, condition: str = "plain") -> tuple[Outcome, ...]:
+        """Return the outcomes of one test in one world and condition."""
+        return tuple(t.outcome for t in self.tests(name, world, condition))
+
+    def everywhere(self, name: str, world: str) -> tuple[Outcome, ...]:
+        """Return the outcomes of one test in all conditions of one world."""
+        return tuple(
+            t.outcome
+            for (w, _), tests in self.results.get(name, {}).items()
+            if w == world
+            for t in tests
+        )
+
+    def seen(self, name: str) -> Mapping[Key, list[Test]]:
+        """Return everything that was seen of one test."""
+        return self.results.get(name, {})
+
+
+def all_failed(outcomes: Iterable[Outcome]) -> bool:
+    """True if there is at least one outcome and all are failures."""
+    values = list(outcomes)
+    return bool(values) and all(o in FAILING for o in values)
+
+
+def all_passed(outcomes: Iterable[Outcome]) -> bool:
+    """True if there is at least one outcome and all are passes."""
+    values = list(outcomes)
+    return bool(values) and all(o in PASSING for o in values)

@@ -1,0 +1,220 @@
+"""git, called so that nothing but the arguments decides. The only importer of GitPython.
+
+GitPython finds the executable, owns long-lived processes and names the errors.
+The processes are started here, because its ``execute`` copies ``os.environ``
+whole and can't take a variable away, and under a hook git's own ``GIT_DIR``,
+``GIT_INDEX_FILE`` and quarantine variables would send every command astray.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from redbucket.core.errors import Misused, RedbucketError, Undecided, WorldFailed
+
+try:
+    from git import Git
+    from git.exc import GitCommandError, GitCommandNotFound
+except ImportError as problem:  # GitPython asks for git when it is imported
+    raise WorldFailed(
+        "git-missing", f"git can't be run: {problem}", "install git 2.38 or newer and put it on PATH"
+    ) from problem
+
+# The patch's author may have reached the repository's own config (core.fsmonitor and core.hooksPath run
+# programs); what a command prints must not depend on anybody's taste either.
+_FLAGS = (
+    "--no-pager",
+    "--literal-pathspecs",
+    *("-c", "core.hooksPath=/dev/null"),
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "core.quotePath=false"),
+    *("-c", "core.attributesFile=/dev/null"),
+    *("-c", "core.useReplaceRefs=false"),
+    *("-c", "core.warnAmbiguousRefs=true"),
+    *("-c", "log.showSignature=false"),
+    *("-c", "gc.auto=0"),
+    *("-c", "maintenance.auto=false"),
+)
+
+_SEALED = {
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": os.devnull,
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    # A partial clone fetches missing objects behind the caller's back: into the user's repository,
+    # from a server that may be the author's. git before 2.44 knows only the second switch.
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "LC_ALL": "C",
+    "LANGUAGE": "C",
+}
+
+
+def sealed_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment for git: the caller's without any ``GIT_*``, plus ``extra``."""
+    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith("GIT_")}
+    return {**kept, **_SEALED, **(extra or {})}
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a finished git command left: exit code, output, messages."""
+
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def line(self) -> str:
+        """The output as text without its last line end."""
+        return os.fsdecode(self.out).removesuffix("\n")
+
+
+class Caller:
+    """Runs git in one folder under one sealed environment."""
+
+    def __init__(
+        self, folder: Path, extra: Mapping[str, str] | None = None, flags: tuple[str, ...] = ()
+    ) -> None:
+        self.folder = folder
+        self._environment = sealed_environment(extra)
+        self._command = (str(Git.GIT_PYTHON_GIT_EXECUTABLE or "git"), *_FLAGS, *flags)
+
+    def run(
+        self,
+        *words: str,
+        stdin: bytes = b"",
+        ok: tuple[int, ...] = (0,),
+        extra: Mapping[str, str] | None = None,
+        folder: Path | None = None,
+    ) -> Done:
+        """Run ``git words`` to its end. Raises the error that ``failure`` names for a code not in ``ok``."""
+        command = [*self._command, *words]
+        try:
+            done = subprocess.run(
+                command,
+                input=stdin,
+                capture_output=True,
+                cwd=folder or self.folder,
+                env={**self._environment, **(extra or {})},
+                check=False,
+            )
+        except OSError as problem:
+            raise _cannot_start(command, problem) from problem
+        message = done.stderr.decode("utf-8", "backslashreplace").strip()
+        if done.returncode not in ok:
+            cause = GitCommandError(command, done.returncode, done.stderr)
+            raise failure(words, done.returncode, message) from cause
+        return Done(done.returncode, done.stdout, message)
+
+    def start(self, *words: str) -> Any:
+        """Start a long-lived command with pipes for input and output; it ends when it goes out of scope."""
+        command = [*self._command, *words]
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=self.folder,
+                env=self._environment,
+            )
+        except OSError as problem:
+            raise _cannot_start(command, problem) from problem
+        return Git.AutoInterrupt(process, command)
+
+
+def _cannot_start(command: list[str], problem: OSError) -> RedbucketError:
+    missing = GitCommandNotFound(command, problem)
+    if isinstance(problem, FileNotFoundError) and problem.filename == command[0]:
+        return WorldFailed(
+            "git-missing", f"git can't be run: {missing}", "install git 2.38 or newer and put it on PATH"
+        )
+    return WorldFailed(
+        "git-failed", f"git could not be started: {problem}", "look at the folder and the limits named"
+    )
+
+
+_FULL_HISTORY = "fetch everything: `git fetch --unshallow`, or clone without --filter and --depth"
+
+_KNOWN: tuple[tuple[tuple[str, ...], type[RedbucketError], str, str], ...] = (
+    (
+        ("dubious ownership",),
+        WorldFailed,
+        "git-dubious-ownership",
+        "run `git config --global --add safe.directory FOLDER` as the user that runs redbucket",
+    ),
+    (
+        ("not a git repository", "cannot use bare repository"),
+        Misused,
+        "not-a-repository",
+        "run inside a git repository, or name it with -C",
+    ),
+    # checkout does not say why a write failed; what can fail there is space, quota or the disk
+    (
+        ("No space left", "Disk quota", "unable to write file"),
+        WorldFailed,
+        "disk-full",
+        "free some space, or set REDBUCKET_TMPDIR",
+    ),
+    (
+        ("Permission denied", "Read-only file system", "insufficient permission"),
+        WorldFailed,
+        "not-writable",
+        "give redbucket a folder that it can write to (REDBUCKET_TMPDIR)",
+    ),
+    (
+        ("corrupt", "inflate", "hash mismatch", "garbage at end of loose", "bad tree", "too-short tree"),
+        Undecided,
+        "corrupt-object",
+        "run `git fsck`, and fetch the object anew from a sound clone",
+    ),
+    (
+        ("invalid path", "Invalid path", "Ignoring path", "File name too long", "malformed"),
+        Undecided,
+        "unusable-path",
+        "rename the path in the patch: no checkout of it is possible here",
+    ),
+    (
+        (
+            "unable to read",
+            "could not read",
+            "Could not read",
+            "bad object",
+            "missing",
+            "unable to find",
+            "not a valid object",
+            "Not a valid object",
+            "promisor",
+            "cannot be read",
+            "cannot read",
+            "not something we can merge",
+            "failed to unpack tree object",
+            "revision walk setup failed",
+            "Failed to traverse parents",
+        ),
+        Undecided,
+        "missing-object",
+        _FULL_HISTORY,
+    ),
+)
+
+
+def failure(words: tuple[str, ...], code: int, message: str) -> RedbucketError:
+    """Return the error for a git command that ended with ``code``, with a remedy."""
+    line = next((x for x in message.splitlines() if x.startswith(("fatal:", "error:"))), message[:500])
+    for signs, kind, name, remedy in _KNOWN:
+        if any(sign in message for sign in signs):
+            return kind(name, f"git {words[0]}: {line}", remedy)
+    if code == 129:
+        return WorldFailed(
+            "git-too-old", f"git {words[0]} does not know an option: {line}", "install git 2.38 or newer"
+        )
+    return WorldFailed(
+        "git-failed", f"git {words[0]} ended with code {code}: {line or 'no message'}", "run `git fsck`"
+    )

@@ -1,0 +1,135 @@
+"""Objects by id, through one long-lived ``git cat-file --batch``."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from redbucket.core.errors import Undecided
+from redbucket.edges.git import Caller
+
+# Requests are written before answers are read, so a chunk must fit into a pipe
+# (65,536 bytes on Linux, 16,384 on older macOS): 200 ids of 64 hex digits do.
+_CHUNK = 200
+_CACHE_BYTES = 64 * 1024 * 1024
+_CACHED_BLOB = 1024 * 1024
+
+
+class Objects:
+    """Reads blobs; small ones are kept for the next asker. Safe to share between threads."""
+
+    def __init__(self, git: Caller) -> None:
+        self._git = git
+        self._lock = threading.Lock()
+        self._process: Any = None
+        self._cache: OrderedDict[str, bytes] = OrderedDict()
+        self._held = 0
+
+    def read(self, oid: str) -> bytes:
+        """Return the blob's exact bytes. Raises Undecided "missing-object" or "not-a-blob"."""
+        return self.read_blobs((oid,))[oid]
+
+    def read_blobs(self, oids: Iterable[str]) -> dict[str, bytes]:
+        """Return the exact bytes of each blob, by id. Raises Undecided as ``read`` does."""
+        with self._lock:
+            found: dict[str, bytes] = {}
+            wanted: list[str] = []
+            for oid in dict.fromkeys(oids):
+                if oid in self._cache:
+                    self._cache.move_to_end(oid)
+                    found[oid] = self._cache[oid]
+                else:
+                    wanted.append(oid)
+            for oid, content in self._ask(wanted):
+                found[oid] = content
+                self._keep(oid, content)
+            return found
+
+    def sizes(self, oids: Iterable[str]) -> dict[str, int]:
+        """Return the size in bytes of each object. Raises Undecided "missing-object"."""
+        wanted = list(dict.fromkeys(oids))
+        if not wanted:
+            return {}
+        request = "".join(f"{oid}\n" for oid in wanted).encode("ascii")
+        done = self._git.run("cat-file", "--batch-check", "--buffer", stdin=request)
+        answer: dict[str, int] = {}
+        for oid, line in zip(wanted, done.out.decode("ascii").splitlines(), strict=True):
+            words = line.split(" ")
+            if len(words) != 3:
+                raise _missing(oid)
+            answer[oid] = int(words[2])
+        return answer
+
+    def close(self) -> None:
+        """End the process; a later read starts another."""
+        with self._lock:
+            process, self._process = self._process, None
+        if process is not None:
+            process.stdin.close()
+            process.stdout.close()
+            process.wait()
+
+    def _ask(self, wanted: list[str]) -> Iterator[tuple[str, bytes]]:
+        for at in range(0, len(wanted), _CHUNK):
+            if self._process is None:
+                self._process = self._git.start("cat-file", "--batch")
+            chunk = wanted[at : at + _CHUNK]
+            try:
+                self._process.stdin.write("".join(f"{oid}\n" for oid in chunk).encode("ascii"))
+                self._process.stdin.flush()
+                answers = [self._answer(oid) for oid in chunk]
+            except BaseException as problem:
+                # Broken off in the middle (Ctrl-C too): what the pipe still holds would answer the next question.
+                self._process = None
+                if isinstance(problem, BrokenPipeError):
+                    raise _broken(chunk[0]) from problem
+                raise
+            for oid, answer in zip(chunk, answers, strict=True):
+                if isinstance(answer, Undecided):
+                    raise answer
+                yield oid, answer
+
+    def _answer(self, oid: str) -> bytes | Undecided:
+        """Return one answer; every answer of a chunk is read, so that the next request finds a clean pipe."""
+        header = self._process.stdout.readline()
+        words = header.split()
+        if words == [oid.encode("ascii"), b"missing"]:
+            return _missing(oid)
+        if len(words) != 3 or words[0] != oid.encode("ascii"):
+            raise _broken(oid)  # git dies at a corrupt object instead of answering
+        size = int(words[2])
+        content: bytes = self._process.stdout.read(size + 1)
+        if len(content) != size + 1:
+            raise _broken(oid)
+        if words[1] != b"blob":
+            return Undecided(
+                "not-a-blob", f"object {oid} is a {words[1].decode()}, not a file", "run `git fsck`"
+            )
+        return content[:-1]
+
+    def _keep(self, oid: str, content: bytes) -> None:
+        if len(content) > _CACHED_BLOB:
+            return
+        self._cache[oid] = content
+        self._held += len(content)
+        while self._held > _CACHE_BYTES:
+            _, dropped = self._cache.popitem(last=False)
+            self._held -= len(dropped)
+
+
+def _missing(oid: str) -> Undecided:
+    return Undecided(
+        "missing-object",
+        f"object {oid} is not in this clone",
+        "fetch everything: clone without --filter and --depth",
+    )
+
+
+def _broken(oid: str) -> Undecided:
+    return Undecided(
+        "corrupt-object",
+        f"git can't read object {oid}",
+        "run `git fsck`, and fetch it anew from a sound clone",
+    )

@@ -1,0 +1,287 @@
+"""Challenges whatever was not clean, in cheap extra runs of base and head alike.
+
+Three pinned runs are the trigger, not the proof: pinning turns much noise into a
+constant. Each condition is run in both worlds and interleaved in time, so that an
+outage of the outside world hits both. A flip counts only if it is confirmed three
+of three with the condition, against none without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from redbucket.core.buckets import Cause
+from redbucket.core.classification import FAILING
+from redbucket.core.doubt import reruns_for
+from redbucket.core.evidence import failure_print, is_inconsistent
+from redbucket.core.records import Outcome, Run
+from redbucket.core.runspec import RunSpec
+from redbucket.core.trials import Trials, all_failed, all_passed
+from redbucket.engine.ports import Bench
+from redbucket.engine.specs import Specs
+
+# Rerunning each of hundreds of failures alone would make the cost grow with the
+# suite; failures of one cause share a fingerprint, so a few stand for them all.
+MOST_ALONE = 8
+MOST_SUSPECTS = 200
+# Ten interleaved pairs in all tell a constant rate of 1 in 2 from none at 5 % (Fisher).
+NOISE_ROUNDS = (2, 4, 4)
+CONFIRMATIONS = 2
+
+
+@dataclass
+class Known:
+    """What the challenge found out of one test."""
+
+    cause: Cause | None = None
+    explains: bool = False
+    other_fixture_passes: bool = False
+    tried: list[str] = field(default_factory=list)
+    revealed_by: str = ""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One experiment: its name, the cause that a flip names, and what it changes."""
+
+    name: str
+    cause: Cause
+    change: Callable[[Specs], dict[str, object]]
+
+
+CONDITIONS = (
+    Condition("reversed", Cause.ORDER, lambda s: {"order": "reversed"}),
+    Condition("hash-seed 1", Cause.HASH_ORDER, lambda s: {"hash_seed": s.other_seed("hash 1")}),
+    Condition("hash-seed 2", Cause.HASH_ORDER, lambda s: {"hash_seed": s.other_seed("hash 2")}),
+    Condition("seed 1", Cause.SEED, lambda s: {"seed": s.other_seed("seed 1"), "hash_seed": s.seed}),
+    Condition("seed 2", Cause.SEED, lambda s: {"seed": s.other_seed("seed 2"), "hash_seed": s.seed}),
+)
+
+
+@dataclass
+class Challenge:
+    """The round for one gate. ``say`` reports progress; ``over`` is True once time is up."""
+
+    specs: Specs
+    bench: Bench
+    trials: Trials
+    say: Callable[[str], None]
+    over: Callable[[], bool]
+    known: dict[str, Known] = field(default_factory=dict)
+    untried: list[str] = field(default_factory=list)
+    broken: list[Run] = field(default_factory=list)
+
+    def of(self, name: str) -> Known:
+        """Return what is known of a test."""
+        return self.known.setdefault(name, Known())
+
+    def run(self, specs: Sequence[RunSpec]) -> list[Run]:
+        """Run specs and add their results under common names."""
+        runs = self.bench.run(specs)
+        for spec, run in zip(specs, runs, strict=True):
+            if run.broken:
+                self.broken.append(run)
+                continue
+            self.trials.add(run)
+            if spec.only is not None:
+                for name in set(spec.only) - set(self.trials.names(run).values()):
+                    self.trials.missing(name, (spec.world, spec.condition), seed=spec.seed)
+        return runs
+
+    def pair(self, condition: str, names: Sequence[str], **over: object) -> list[RunSpec]:
+        """Return one spec for head and one for base, over the same tests in the same order."""
+        only = tuple(self._ids(names))
+        settings = {"order": "given", "only": only, **over}
+        return [self.specs.make(world, condition, **settings) for world in ("H", "B")]
+
+    def _ids(self, names: Iterable[str]) -> Iterable[str]:
+        """The ids to ask for; a test whose id differs by process can't be asked for alone."""
+        return (name for name in names if "[#" not in name)
+
+    # -- what each kind of suspect gets -------------------------------------------------------
+
+    def settle_base(self, names: Sequence[str]) -> None:
+        """Already red or already noisy? Two more runs of base for what failed there once."""
+        red = [n for n in names if any(o in FAILING for o in self.trials.outcomes(n, "B"))]
+        if red and not self.over():
+            self.say(f"{len(red)} already red in base: two more runs there")
+            only = tuple(self._ids(red[:MOST_SUSPECTS]))
+            self.run([self.specs.make("B", "again", only=only, order="given") for _ in range(2)])
+
+    def settle_noise(self, names: Sequence[str]) -> None:
+        """Did the patch bring the noise? Interleaved pairs until base shows it too, or ten pairs."""
+        if not names or self.over():
+            return
+        left = list(names)[:MOST_SUSPECTS]
+        self.say(f"{len(left)} noisy: is it so in base, too?")
+        for pairs in NOISE_ROUNDS:
+            if not left or self.over():
+                break
+            self.run([spec for _ in range(pairs) for spec in self.pair("again", left)])
+            left = [n for n in left if not self._noisy_in_base(n)]
+
+    def _noisy_in_base(self, name: str) -> bool:
+        return any(o in FAILING for o in self.trials.everywhere(name, "B"))
+
+    def try_conditions(self, names: Sequence[str]) -> None:
+        """Alone, reversed, other hash seeds, other seeds: does anything make it pass?"""
+        names = list(names)[:MOST_SUSPECTS]
+        if not names:
+            return
+        specs: list[RunSpec] = []
+        alone = self._representatives(names)
+        for name in alone:
+            specs += self.pair("alone", [name])
+        for condition in CONDITIONS:
+            specs += self.pair(condition.name, names, **condition.change(self.specs))
+        if self.over():
+            self.untried += ["alone", *(c.name for c in CONDITIONS)]
+            return
+        self.say(f"{len(names)} failing: trying alone, reversed, other hash seeds, other seeds")
+        self.run(specs)
+        for name in names:
+            known = self.of(name)
+            known.tried = [
+                c for c in ("alone", *(c.name for c in CONDITIONS)) if self.trials.tests(name, "H", c)
+            ]
+        self._confirm(names)
+
+    def _representatives(self, names: Sequence[str]) -> list[str]:
+        chosen: dict[tuple[str, ...], str] = {}
+        for name in names:
+            prints = tuple(failure_print(t) for t in self.trials.tests(name, "H")[:1])
+            chosen.setdefault((name.partition("::")[0], *prints), name)
+        return list(chosen.values())[:MOST_ALONE]
+
+    def _confirm(self, names: Sequence[str]) -> None:
+        """Give a cause only to a flip that holds each time."""
+        by_name = {c.name: c for c in CONDITIONS}
+        flips: dict[str, list[str]] = {}
+        for name in names:
+            for condition in ("alone", *by_name):
+                if all_passed(self.trials.outcomes(name, "H", condition)):
+                    flips.setdefault(condition, []).append(name)
+        specs: list[RunSpec] = []
+        for condition, flipped in flips.items():
+            for _ in range(CONFIRMATIONS):
+                if condition == "alone":
+                    for name in flipped:
+                        specs += self.pair("alone", [name])
+                else:
+                    specs += self.pair(condition, flipped, **by_name[condition].change(self.specs))
+        if specs and not self.over():
+            self.say("confirming what flipped")
+            self.run(specs)
+        for condition, flipped in flips.items():
+            cause = Cause.ORDER if condition == "alone" else by_name[condition].cause
+            for name in flipped:
+                outcomes = self.trials.outcomes(name, "H", condition)
+                if self.of(name).cause is None and len(outcomes) > CONFIRMATIONS and all_passed(outcomes):
+                    self.of(name).cause = cause
+
+    # -- the other fixtures ---------------------------------------------------------------------
+
+    def other_fixtures(self, readers: Sequence[str], reruns: int) -> None:
+        """F: the same tests with the other side's bytes of the moved fixtures."""
+        if not readers or self.over():
+            return
+        only = tuple(self._ids(readers))
+        self.say(f"{len(only)} tests read a fixture that the patch moved: running them with the other bytes")
+        self.run([self.specs.make("F", only=only, order="given") for _ in range(reruns)])
+        differing = [
+            n
+            for n in readers
+            if self.trials.outcomes(n, "F")
+            and all_failed(self.trials.outcomes(n, "F")) != all_failed(self.trials.outcomes(n, "H"))
+        ]
+        if not differing or self.over():
+            return
+        # F ran a subset: head must agree with itself on that subset before it is compared
+        self.run([self.specs.make("H", "subset", only=only, order="given")])
+        for name in differing:
+            plain, other = self.trials.outcomes(name, "H"), self.trials.outcomes(name, "F")
+            subset = self.trials.outcomes(name, "H", "subset")
+            if all_passed(plain) and all_passed(subset) and all_failed(other):
+                self.of(name).explains = True
+            elif all_failed(plain) and all_failed(subset) and all_passed(other):
+                self.of(name).other_fixture_passes = True
+
+    # -- the scout --------------------------------------------------------------------------------
+
+    def follow_scout(self, names: Sequence[str], first_home: str) -> None:
+        """A test that is clean three times and fails in the scout: which axis is it, and in base too?"""
+        names = list(names)[:MOST_SUSPECTS]
+        if not names or self.over():
+            return
+        self.say(f"{len(names)} failed in the scout only: looking for what does it")
+        changed = self.specs.other_seed
+        axes: dict[str, tuple[Cause, dict[str, object]]] = {
+            "scout seed": (Cause.SEED, {"seed": changed("scout"), "hash_seed": self.specs.seed}),
+            "scout hash-seed": (Cause.HASH_ORDER, {"hash_seed": changed("scout")}),
+            "scout shuffled": (Cause.ORDER, {"order": "shuffled", "shuffle": changed("scout")}),
+        }
+        for _ in range(1 + CONFIRMATIONS):
+            specs: list[RunSpec] = []
+            for condition, (_, change) in axes.items():
+                specs += self.pair(condition, names, **change)
+            self.run(specs)
+        self._used_homes(names)
+        for name in names:
+            for condition, cause in [
+                *((c, a[0]) for c, a in axes.items()),
+                ("scout used HOME", Cause.LEFTOVERS),
+            ]:
+                head = self.trials.outcomes(name, "H", condition)
+                if len(head) > CONFIRMATIONS and all_failed(head):
+                    self.of(name).cause = cause
+                    self.of(name).revealed_by = condition
+                    break
+            self.of(name).tried = [*axes, "scout used HOME"]
+
+    def _used_homes(self, names: Sequence[str]) -> None:
+        """Each world once with a HOME and TMPDIR of its own, then again in what that left behind."""
+        only = tuple(self._ids(names))
+        for _ in range(1 + CONFIRMATIONS):
+            first = [self.specs.make(w, "scout first", only=only, order="given") for w in ("H", "B")]
+            self.run(first)
+            self.run(
+                [
+                    self.specs.make(s.world, "scout used HOME", only=only, order="given", used_home=s.name)
+                    for s in first
+                ]
+            )
+
+    def reduce_doubt(self, names: Sequence[str], target: float) -> None:
+        """Run both worlds until a flake of constant rate is less likely than ``target``."""
+        if not names or self.over():
+            return
+        failed = min(len(self.trials.everywhere(n, "H")) for n in names)
+        passed = min(len(self.trials.everywhere(n, "B")) for n in names)
+        more = reruns_for(target, failed, passed)
+        if more:
+            self.say(f"{more} more runs of each world to bring the doubt to {target:g}")
+            for _ in range(more):
+                if self.over():
+                    self.untried.append("reruns for --doubt")
+                    return
+                self.run(self.pair("again", names))
+
+
+def is_clean(trials: Trials, name: str) -> bool:
+    """True if head passed each time, or was skipped or expected to fail each time."""
+    outcomes = trials.outcomes(name, "H")
+    return (
+        len(set(outcomes)) == 1
+        and outcomes[0] in (Outcome.PASSED, Outcome.SKIPPED, Outcome.XFAILED)
+        and not any(is_inconsistent(t) for t in trials.tests(name, "H"))
+    )
+
+
+def is_noisy(trials: Trials, name: str) -> bool:
+    """True if head's plain runs disagree, in outcome or in the failure."""
+    tests = trials.tests(name, "H")
+    outcomes = {t.outcome for t in tests}
+    if any(is_inconsistent(t) for t in tests) or (len(outcomes) > 1 and not outcomes <= FAILING):
+        return True
+    return len({failure_print(t) for t in tests if t.outcome in FAILING}) > 1

@@ -1,0 +1,167 @@
+"""The main job: guards, worlds, reruns, classification, verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from redbucket.core.buckets import Bucket
+from redbucket.core.findings import Finding, Severity
+from redbucket.core.report import GateReport, IdentityReport, Problem, Row
+from redbucket.core.verdict import EXIT_CODES, count, decide
+from redbucket.engine.judge import Judge
+from redbucket.engine.ports import Bench, History, Objects
+from redbucket.engine.specs import Specs, specs_for
+from redbucket.engine.subject import Request, Subject, examine, examine_index, require_judgeable
+from redbucket.engine.untrusted import untrusted_rows
+from redbucket.guards import registry
+
+
+@dataclass
+class Tools:
+    """What the gate is given to work with.
+
+    ``bench`` makes the bench once it is known what is judged; it returns the
+    bench, whether the command is ``python -m``, and the interpreter's path.
+    """
+
+    history: History
+    objects: Objects
+    bench: Callable[[Subject], tuple[Bench, bool, str]]
+    say: Callable[[str], None]
+    clock: Callable[[], float]
+    environment: Mapping[str, str] | None = None
+
+
+def gate(request: Request, tools: Tools) -> GateReport:
+    """Judge one patch and return the report. Raises RedbucketError where there is nothing to report."""
+    began = tools.clock()
+    subject = examine(request, tools.history, tools.objects, tools.environment)
+    run = subject.policy.run
+    budget = request.budget or run.budget
+    report = _Report(subject, began, tools.clock)
+    if subject.conflicts:
+        report.findings += [_conflict(path) for path in subject.conflicts]
+        return report.finish()
+    if subject.patch.base == subject.patch.head or not subject.net:
+        report.notes.append(
+            Problem(
+                code="nothing-to-judge",
+                reason="head brings nothing that base does not have",
+                remedy="",
+            )
+        )
+        return report.finish()
+    report.findings += registry.check(subject.context(), subject.judge)
+    require_judgeable(subject)
+    bench, as_module, report.interpreter = tools.bench(subject)
+    specs = specs_for(subject, tools.objects, as_module=as_module, timeout=request.timeout or run.timeout)
+    report.seed = specs.seed
+    report.reruns = request.reruns or run.reruns
+    judged = Judge(
+        subject=subject,
+        objects=tools.objects,
+        specs=specs,
+        bench=bench,
+        reruns=report.reruns,
+        scope=request.scope or run.scope,
+        doubt=request.doubt,
+        say=tools.say,
+        over=lambda: tools.clock() - began > budget,
+    ).judge()
+    report.rows += judged.rows
+    report.findings += judged.findings
+    report.problems += judged.problems
+    report.notes += judged.notes
+    report.interpreter = judged.session or report.interpreter
+    rows, findings = untrusted_rows(subject, tools.objects, specs, bench, tools.say)
+    report.rows += rows
+    report.findings += findings
+    _untrusted_green(report, judged.touching, specs)
+    return report.finish()
+
+
+def guard(
+    request: Request, tools: Tools, names: Sequence[str] | None, index_tree: str | None = None
+) -> GateReport:
+    """Run the static guards alone; with ``index_tree`` judge that tree against HEAD."""
+    began = tools.clock()
+    if index_tree is not None:
+        subject = examine_index(request, tools.history, tools.objects, index_tree, tools.environment)
+    else:
+        subject = examine(request, tools.history, tools.objects, tools.environment)
+    report = _Report(subject, began, tools.clock)
+    report.findings += [_conflict(path) for path in subject.conflicts]
+    report.findings += registry.check(subject.context(), subject.judge, names)
+    return report.finish()
+
+
+def _conflict(path: str) -> Finding:
+    return Finding(
+        rule="merge-conflict",
+        severity=Severity.REFUSE,
+        path=path,
+        reason="head and base conflict in this file",
+        remedy="merge or rebase head on base, and try again",
+    )
+
+
+def _untrusted_green(report: _Report, touching: int, specs: Specs) -> None:
+    """Green that rests on no trusted test that ran a changed line is said loudly."""
+    if not specs.lines or touching:
+        return
+    if not any(row.bucket is Bucket.STABLE_PASS for row in report.rows):
+        return
+    report.untrusted_green = True
+    own = sum(row.bucket is Bucket.UNTRUSTED for row in report.rows)
+    refuse = report.subject.policy.gate.untrusted_green == "refuse"
+    report.findings.append(
+        Finding(
+            rule="untrusted-green",
+            severity=Severity.REFUSE if refuse else Severity.WARN,
+            path=min(specs.lines),
+            reason="no trusted test that passed was seen to run a changed line"
+            + (f": green rests on the patch's own {own} tests" if own else "")
+            + " (what tests start in other processes is not seen)",
+            remedy="a human reviews and endorses a test that runs the change, or writes one in base first",
+        )
+    )
+
+
+class _Report:
+    """Collects the parts of the report."""
+
+    def __init__(self, subject: Subject, began: float, clock: Callable[[], float]) -> None:
+        self.subject, self._began, self._clock = subject, began, clock
+        self.rows: list[Row] = []
+        self.findings: list[Finding] = []
+        self.problems: list[Problem] = []
+        self.notes: list[Problem] = []
+        self.untrusted_green = False
+        self.seed = ""
+        self.reruns = 0
+        self.interpreter = ""
+
+    def finish(self) -> GateReport:
+        """Return the report with its verdict."""
+        verdict = decide(self.rows, self.findings, self.problems)
+        patch, identity = self.subject.patch, self.subject.identity
+        return GateReport(
+            verdict=verdict,
+            exit_code=EXIT_CODES[verdict],
+            base=patch.base,
+            head=patch.head,
+            merge_base=patch.merge_base,
+            merge_tree=self.subject.merged_tree,
+            seed=self.seed,
+            identity=IdentityReport(agent=identity.agent, marks=list(identity.marks)),
+            tests=self.rows,
+            findings=self.findings,
+            undecided=self.problems,
+            notes=self.notes,
+            counts=count(self.rows),
+            untrusted_green=self.untrusted_green,
+            reruns=self.reruns,
+            interpreter=self.interpreter,
+            duration=round(self._clock() - self._began, 3),
+        )

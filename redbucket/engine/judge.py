@@ -1,0 +1,405 @@
+"""Runs the worlds of one subject and gives rows, findings and problems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from redbucket.core import worlds
+from redbucket.core.buckets import Bucket
+from redbucket.core.classification import FAILING
+from redbucket.core.evidence import SUITE_LEAST, SUITE_RED
+from redbucket.core.findings import Finding, Severity
+from redbucket.core.records import Outcome, Run
+from redbucket.core.report import Problem, Row
+from redbucket.core.rows import Facts, row_of
+from redbucket.core.testpath import file_of
+from redbucket.core.trials import Trials, all_failed, all_passed
+from redbucket.engine.challenge import Challenge, is_clean, is_noisy
+from redbucket.engine.ports import Bench, Objects
+from redbucket.engine.scout import choose_scouted
+from redbucket.engine.specs import Specs, add_world
+from redbucket.engine.subject import Subject
+
+
+@dataclass
+class Judged:
+    """What the runs gave."""
+
+    rows: list[Row] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
+    trials: Trials = field(default_factory=Trials)
+    session: str = ""
+    touching: int = 0
+
+
+@dataclass
+class Judge:
+    """One gate's runs, from the first to the last."""
+
+    subject: Subject
+    objects: Objects
+    specs: Specs
+    bench: Bench
+    reruns: int
+    scope: str
+    doubt: float | None
+    say: Callable[[str], None]
+    over: Callable[[], bool]
+
+    def judge(self) -> Judged:
+        """Run, compare, challenge and classify."""
+        out = Judged()
+        first = [self.specs.make("H", lines=self.specs.lines)]
+        full = self.reruns if self.scope == "all" else 1
+        first += [self.specs.make("H") for _ in range(full - 1)]
+        self.say(f"running the tests {full} times with the patch")
+        *head, collected = self.bench.run([*first, self.specs.make("B", "collect", collect_only=True)])
+        out.session = head[0].session.interpreter
+        trials = out.trials = Trials.of(head)
+        for run in head:
+            trials.add(run)
+        troubles = [t for t in map(trouble, head) if t is not None]
+        expected = self._expected(collected, trials)
+        self._note_missing(head, expected, collected, trials)
+        names = list(trials.results)
+        if not names and not troubles and not collected.collected:
+            out.problems.append(_no_tests(head[0]))
+            return out
+        if self.scope != "all":
+            self._rerun_failed(names, trials)
+        challenge = Challenge(self.specs, self.bench, trials, self.say, self.over)
+        suspects = [n for n in names if not is_clean(trials, n)]
+        suspects += self._woken(names, trials, challenge)
+        rewritten = sorted({p for run in head for p in run.tampered})
+        base: Run | None = None
+        if suspects or rewritten:
+            self.say(f"{len(suspects)} tests not clean: running base under the same seed and order")
+            (base,) = challenge.run([self.specs.make("B")])
+        self._rewritten(rewritten, base, out)
+        environment = _environment(head, base)
+        if troubles or environment:
+            out.problems += troubles + ([environment] if environment else [])
+        elif not self.over():
+            self._challenge(suspects, names, trials, challenge, head[0])
+        if self.over():
+            out.problems.append(_out_of_time(challenge.untried))
+        broken = troubles[0].reason if troubles else environment.reason if environment else ""
+        self._rows(out, trials, challenge, expected, collected, base, broken)
+        self._notes(out, head[0], challenge)
+        return out
+
+    # -- which tests there must be ----------------------------------------------------------------
+
+    def _trusted_change(self, name: str) -> bool:
+        """True if the file of a test was changed or removed by a trusted hand."""
+        path = file_of(name, self.subject.sides.base)
+        return (
+            path is not None
+            and self.subject.sides.base.get(path) != self.subject.sides.merged.get(path)
+            and path not in self.subject.distrusted
+        )
+
+    def _expected(self, collected: Run, trials: Trials) -> list[str]:
+        """Base's tests that head must have: those of files that no trusted hand changed."""
+        return [n for n in trials.names(collected).values() if not self._trusted_change(n)]
+
+    def _note_missing(
+        self, head: Sequence[Run], expected: Iterable[str], collected: Run, trials: Trials
+    ) -> None:
+        for run in head:
+            if run.broken:
+                continue
+            present = set(trials.names(run).values())
+            for name in expected:
+                if name not in present:
+                    trials.missing(name, ("H", "plain"), _why_missing(name, run), run.seed)
+            known_files = {n.partition("::")[0] for n in expected}
+            for path, reason in run.errors.items():
+                if path not in known_files and path not in present:
+                    trials.missing(path, ("H", "plain"), reason, run.seed)
+                    if path in collected.errors:
+                        trials.missing(path, ("B", "plain"), collected.errors[path], run.seed)
+
+    def _woken(self, names: Sequence[str], trials: Trials, challenge: Challenge) -> list[str]:
+        """Tests that are skipped or expected to fail in head, and did their work in base."""
+        absent = [
+            n
+            for n in names
+            if is_clean(trials, n) and trials.outcomes(n, "H")[0] in (Outcome.SKIPPED, Outcome.XFAILED)
+        ]
+        if not absent or self.over():
+            return []
+        only = tuple(n for n in absent if "[#" not in n)
+        self.say(f"{len(absent)} skipped or expected to fail: are they in base, too?")
+        challenge.run([self.specs.make("B", "absent", only=only, order="given")])
+        kinds = {n: trials.outcomes(n, "B", "absent") for n in absent}
+        return [
+            n
+            for n, seen in kinds.items()
+            if any(o is Outcome.PASSED or (o in FAILING and o is not Outcome.MISSING) for o in seen)
+        ]
+
+    def _rerun_failed(self, names: Sequence[str], trials: Trials) -> None:
+        failed = tuple(n for n in names if not is_clean(trials, n) and "[#" not in n)
+        if failed:
+            self.say(f"{len(failed)} failed: running them again")
+            runs = self.bench.run(
+                [self.specs.make("H", only=failed, order="given") for _ in range(self.reruns - 1)]
+            )
+            for run in runs:
+                trials.add(run)
+
+    # -- the challenge ------------------------------------------------------------------------------
+
+    def _challenge(
+        self, suspects: Sequence[str], names: Sequence[str], trials: Trials, challenge: Challenge, first: Run
+    ) -> None:
+        challenge.settle_base(suspects)
+        failing = [n for n in suspects if not is_noisy(trials, n)]
+        fresh = [n for n in failing if not any(o in FAILING for o in trials.everywhere(n, "B"))]
+        moved = worlds.moved_fixtures(self.subject.sides)
+        if moved:
+            readers = [n for n in names if self._reads(trials, n, moved) or n in set(fresh)]
+            tree = self.objects.write_tree(
+                self.subject.merged_tree, worlds.other_fixtures(self.subject.sides, moved)
+            )
+            add_world(self.specs, self.subject, self.objects, "F", tree)
+            present = [n for n in readers if set(trials.outcomes(n, "H")) != {Outcome.MISSING}]
+            challenge.other_fixtures(present, self.reruns)
+        challenge.settle_noise([n for n in suspects if is_noisy(trials, n)])
+        present = [n for n in fresh if Outcome.MISSING not in trials.outcomes(n, "H")]
+        challenge.try_conditions(present)
+        if self.subject.policy.run.scout and not self.over():
+            self._scout(names, trials, challenge, first)
+        if self.doubt is not None:
+            challenge.reduce_doubt([n for n in present if challenge.of(n).cause is None], self.doubt)
+
+    def _reads(self, trials: Trials, name: str, moved: frozenset[str]) -> bool:
+        return any(path in moved for test in trials.tests(name, "H") for path in test.fixtures)
+
+    def _scout(self, names: Sequence[str], trials: Trials, challenge: Challenge, first: Run) -> None:
+        scouted, left_out = choose_scouted(
+            [t for n in names for t in trials.tests(n, "H")[:1] if is_clean(trials, n)], self.specs.seed
+        )
+        if not scouted:
+            return
+        if left_out:
+            challenge.untried.append(f"the scout for {left_out} of {left_out + len(scouted)} tests")
+        self.say(f"scouting {len(scouted)} tests that run changed lines, with other seeds and a used HOME")
+        other = self.specs.other_seed("scout")
+        plain = next(iter(self.first_homes()), "")
+        spec = self.specs.make(
+            "H",
+            "scout",
+            only=tuple(scouted),
+            order="shuffled",
+            shuffle=other,
+            seed=other,
+            hash_seed=other,
+            used_home=plain,
+        )
+        challenge.run([spec])
+        differing = [
+            n
+            for n in scouted
+            if all_passed(trials.outcomes(n, "H")) and all_failed(trials.outcomes(n, "H", "scout"))
+        ]
+        challenge.follow_scout(differing, plain)
+
+    def first_homes(self) -> Iterable[str]:
+        """Names of the runs whose HOME may be used again: the first of head."""
+        return ("H-plain-1",)
+
+    # -- rows -----------------------------------------------------------------------------------------
+
+    def _rows(
+        self,
+        out: Judged,
+        trials: Trials,
+        challenge: Challenge,
+        expected: Sequence[str],
+        collected: Run,
+        base: Run | None,
+        broken: str,
+    ) -> None:
+        moved = worlds.moved_fixtures(self.subject.sides)
+        in_base = set(trials.names(collected).values()) | set(collected.errors)
+        must = set(expected)
+        for name in trials.order:
+            known = challenge.of(name)
+            outcomes = trials.outcomes(name, "H")
+            gone = bool(outcomes) and set(outcomes) == {Outcome.MISSING} and name in must
+            read = {p for t in trials.tests(name, "H") for p in t.fixtures}
+            facts = Facts(
+                asked=len(outcomes) if self.scope != "all" and len(outcomes) == 1 else self.reruns,
+                broken=broken,
+                cause=known.cause,
+                explains=known.explains,
+                other_fixture_passes=known.other_fixture_passes,
+                moved=tuple(sorted(read & moved)),
+                tried=tuple(known.tried),
+                revealed_by=known.revealed_by,
+                new=name not in in_base and base is not None,
+                vanished=gone,
+                wrote_in_base=any(t.wrote for t in trials.tests(name, "B")),
+            )
+            row = row_of(name, trials, facts)
+            if gone and not broken:
+                out.findings.append(self._vanished(name, trials, row))
+                if not self.subject.identity.agent and not _has_reason(trials, name):
+                    continue  # a person's patch may take rows out of a table: said, not counted
+            out.rows.append(row)
+        out.touching = sum(
+            bool(t.touched) and t.outcome is Outcome.PASSED
+            for n in trials.order
+            for t in trials.tests(n, "H")[:1]
+        )
+
+    def _vanished(self, name: str, trials: Trials, row: Row) -> Finding:
+        agent = self.subject.identity.agent or _has_reason(trials, name)
+        reason = next((t.message for t in trials.tests(name, "H") if t.message), "")
+        return Finding(
+            rule="vanished-test",
+            severity=Severity.REFUSE if agent else Severity.WARN,
+            path=file_of(name, self.subject.sides.base),
+            nodeid=name,
+            reason="base collects this test and head does not"
+            + (f": {_first_line(reason)}" if reason else ""),
+            remedy="bring the test back, or let a human remove it in a commit of their own or endorse the change",
+        )
+
+    def _rewritten(self, paths: Sequence[str], base: Run | None, out: Judged) -> None:
+        before = set(base.tampered) if base is not None else set()
+        for path in paths:
+            if path in before or self.subject.judge.is_fixture(path):
+                continue
+            out.findings.append(
+                Finding(
+                    rule="judge-rewritten",
+                    severity=Severity.REFUSE,
+                    path=path,
+                    reason="this file judges the patch and was rewritten while the tests ran",
+                    remedy="find what writes it: tests and test configuration must not change during a run",
+                )
+            )
+
+    def _notes(self, out: Judged, first: Run, challenge: Challenge) -> None:
+        if challenge.untried:
+            out.notes.append(
+                Problem(
+                    code="not-tried",
+                    reason=f"not tried for lack of time: {', '.join(dict.fromkeys(challenge.untried))}",
+                    remedy="raise [run] budget, or run redbucket explain on one test",
+                )
+            )
+        if first.parts:
+            few = ", ".join(sorted(first.parts)[:3])
+            out.notes.append(
+                Problem(
+                    code="built-parts",
+                    reason=f"{len(first.parts)} built or generated modules come from the installed copy: {few}",
+                    remedy="if the patch changes what they are built from, build them in [run] prepare",
+                )
+            )
+        for run in challenge.broken:
+            out.notes.append(
+                Problem(
+                    code="experiment-broken",
+                    reason=f"one experiment ({run.world} {run.condition}): {run.broken}",
+                )
+            )
+
+
+def trouble(run: Run) -> Problem | None:
+    """Return why a run of head can't be counted on, or None."""
+    if run.broken:
+        return Problem(
+            code="record-incomplete",
+            reason=f"run {run.run_id} is incomplete: {run.broken}",
+            remedy="fix what ends the run early; a test that hangs or crashes alone costs only itself",
+        )
+    if run.sentinels:
+        return Problem(
+            code="sentinel-misbehaved",
+            reason=f"run {run.run_id}: {run.sentinels}",
+            remedy="something in the process rewrites test results: look at conftest hooks and at what the "
+            "patch imports",
+        )
+    outside = {**run.foreign, **run.elsewhere}
+    if outside:
+        module = min(outside)
+        return Problem(
+            code="code-from-elsewhere",
+            reason=f"run {run.run_id} tested code from outside the judged tree: {module} came from {outside[module]}",
+            remedy="make the tree's own copy importable: [run] env PYTHONPATH, pythonpath in pytest's "
+            "configuration, or [run] prepare",
+        )
+    return None
+
+
+def _environment(head: Sequence[Run], base: Run | None) -> Problem | None:
+    """Four fifths of the suite red in both worlds: the environment, not the patch."""
+    if base is None or base.broken or len(base.tests) < SUITE_LEAST:
+        return None
+    for run in (*head, base):
+        red = sum(t.outcome in FAILING for t in run.tests.values())
+        if not run.tests or red / len(run.tests) < SUITE_RED:
+            return None
+    example = next((t.message for t in base.tests.values() if t.outcome in FAILING), "")
+    return Problem(
+        code="environment-failed",
+        reason=f"four fifths of the suite are red with and without the patch, for instance: {_first_line(example)}",
+        remedy=f"make the suite pass at base first, with {base.session.interpreter}: missing packages, services "
+        "or built parts ([run] prepare)",
+    )
+
+
+def _no_tests(run: Run) -> Problem:
+    if run.errors:
+        path = min(run.errors)
+        return Problem(
+            code="no-tests",
+            reason=f"no test could be collected: {path}: {_last_line(run.errors[path])}",
+            remedy=f"make the tests importable with {run.session.interpreter}",
+        )
+    return Problem(
+        code="no-tests",
+        reason="no tests were collected, with the patch or without it",
+        remedy="set [run] command in redbucket.toml to the command that runs the tests",
+    )
+
+
+def _out_of_time(untried: Sequence[str]) -> Problem:
+    return Problem(
+        code="out-of-time",
+        reason="the time budget ran out before all runs were done",
+        remedy="raise [run] budget, or use --scope failed",
+    )
+
+
+def _why_missing(name: str, run: Run) -> str:
+    path = name.partition("::")[0]
+    for place in (path, name):
+        if place in run.errors:
+            return run.errors[place]
+    dotted = [e for e in run.errors if name.startswith(e + ".")]
+    return run.errors[dotted[0]] if dotted else ""
+
+
+def _has_reason(trials: Trials, name: str) -> bool:
+    """True if the test is missing because its file could not be imported."""
+    return any(t.message for t in trials.tests(name, "H"))
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:300]
+
+
+def _last_line(text: str) -> str:
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")[:300]
+
+
+UNTRUSTED = Bucket.UNTRUSTED

@@ -1,0 +1,323 @@
+"""What is judged: base, head, policy, merge tree, patch, identity, and the worlds' trees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from redbucket.core import worlds
+from redbucket.core.errors import Misused, Undecided
+from redbucket.core.identity import Identity, decide, endorsements
+from redbucket.core.patch import Change, Commit, Entry, Patch
+from redbucket.core.paths import JudgeSide
+from redbucket.core.policy import POLICY_NAME, Policy, parse
+from redbucket.core.shared_config import compose, judging_part
+from redbucket.engine.ports import History, Objects
+from redbucket.guards.context import Context, TreeView
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the caller asks for; ``None`` means "as the policy says"."""
+
+    base: str | None = None
+    head: str | None = None
+    head_ref: str = ""
+    policy: bytes | None = None
+    policy_name: str = POLICY_NAME
+    agent: bool = False
+    reruns: int | None = None
+    scope: str | None = None
+    doubt: float | None = None
+    timeout: float | None = None
+    budget: float | None = None
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One patch, ready to be judged. ``h_tree`` is "" where the merge conflicts."""
+
+    policy: Policy
+    judge: JudgeSide
+    patch: Patch
+    identity: Identity
+    base_tree: str
+    merged_tree: str
+    conflicts: tuple[str, ...]
+    base: TreeView
+    merged: TreeView
+    ancestor: TreeView
+    distrusted: frozenset[str]
+    endorsed: frozenset[str]
+    sides: worlds.Sides
+    net: tuple[Change, ...]
+    h_tree: str
+
+    @property
+    def product_changes(self) -> tuple[Change, ...]:
+        """The net changes that are no judge side."""
+        return tuple(c for c in self.net if not self.judge.is_judge(c.path))
+
+    def context(self) -> Context:
+        """Return what the static guards are given."""
+        return Context(
+            policy=self.policy,
+            patch=self.patch,
+            base=self.base,
+            head=self.merged,
+            ancestor=self.ancestor,
+            agent_paths=self.identity.agent_paths - self.endorsed,
+            put_back=self.identity.put_back,
+            marks=self.identity.marks,
+        )
+
+
+def find_base(history: History, branches: tuple[str, ...]) -> str:
+    """Return the tip of the first protected branch that exists.
+
+    On that branch itself its remote twin is meant: what is local is the patch.
+    Raises Misused "no-base".
+    """
+    current = history.current_branch()
+    for name in branches:
+        local, remote = f"refs/heads/{name}", f"refs/remotes/origin/{name}"
+        for ref in (remote, local) if current == name else (local, remote):
+            try:
+                return history.resolve(ref)
+            except Misused:
+                continue
+    raise Misused(
+        "no-base",
+        f"none of the protected branches ({', '.join(branches)}) exists here",
+        "name the commit that receives the patch: redbucket gate --base REV",
+    )
+
+
+def policy_at(objects: Objects, commit: str) -> Policy:
+    """Return the policy at a commit, the documented defaults where it has none."""
+    view = objects.tree_view(objects.tree_of(commit))
+    entry = view.entries.get(POLICY_NAME)
+    if entry is None:
+        return Policy()
+    if not entry.is_file:
+        raise Misused(
+            "policy-not-a-file",
+            f"{POLICY_NAME} at {commit[:12]} is a link or a submodule",
+            "make it a regular file",
+        )
+    return parse(view.read(POLICY_NAME), f"{POLICY_NAME} at {commit[:12]}")
+
+
+def examine(
+    request: Request,
+    history: History,
+    objects: Objects,
+    environment: Mapping[str, str] | None = None,
+) -> Subject:
+    """Return the subject of a request.
+
+    Raises Misused, Undecided or WorldFailed where there is nothing to judge.
+    """
+    policy = parse(request.policy, request.policy_name) if request.policy is not None else None
+    head = history.resolve(request.head or "HEAD")
+    if request.base is not None:
+        base = history.resolve(request.base)
+    else:
+        branches = policy.gate.protected_branches if policy else _branches(history, objects)
+        base = find_base(history, branches)
+    policy = policy or policy_at(objects, base)
+    merge_base = history.merge_base(base, head)
+    merged = objects.merge_tree(base, head)
+    commits = history.commits(merge_base, head)
+    if policy.identity.allowed_signers:
+        allowed = _signers(policy, objects.tree_view(objects.tree_of(base)))
+        signed = history.signers(merge_base, head, allowed)
+        commits = tuple(replace(c, signed_by=signed.get(c.oid)) for c in commits)
+    branch = request.head_ref or _branch(request.head, history)
+    offered = Offered(
+        base, head, merge_base, objects.tree_of(head), merged.tree, merged.conflicts, commits, branch
+    )
+    return _subject(request, objects, policy, offered, environment)
+
+
+def examine_index(
+    request: Request,
+    history: History,
+    objects: Objects,
+    tree: str,
+    environment: Mapping[str, str] | None,
+) -> Subject:
+    """Return the subject of a commit that is about to be made: ``tree`` (the index) against HEAD."""
+    base = history.resolve("HEAD")
+    policy = parse(request.policy, request.policy_name) if request.policy else policy_at(objects, base)
+    offered = Offered(base, base, base, tree, tree, (), (), request.head_ref or history.current_branch())
+    return _subject(request, objects, policy, offered, environment)
+
+
+@dataclass(frozen=True)
+class Offered:
+    """What is offered, in ids: commits, trees, and the commits of the range."""
+
+    base: str
+    head: str
+    merge_base: str
+    head_tree: str
+    merged_tree: str
+    conflicts: tuple[str, ...]
+    commits: tuple[Commit, ...]
+    branch: str
+
+
+def _subject(
+    request: Request,
+    objects: Objects,
+    policy: Policy,
+    offered: Offered,
+    environment: Mapping[str, str] | None,
+) -> Subject:
+    base_tree, ancestor_tree = objects.tree_of(offered.base), objects.tree_of(offered.merge_base)
+    merged_tree = offered.merged_tree
+    clean = not offered.conflicts
+    signers_known = bool(policy.identity.allowed_signers)
+    judge = JudgeSide(policy)
+    changes = objects.diff(ancestor_tree, offered.head_tree)
+    patch = Patch(
+        base=offered.base,
+        head=offered.head,
+        merge_base=offered.merge_base,
+        changes=changes,
+        commits=offered.commits,
+        hunks=objects.hunks(
+            ancestor_tree, offered.head_tree, [c.path for c in changes if c.path.endswith(".py")]
+        ),
+        branch=offered.branch,
+    )
+    identity = decide(
+        patch, policy, environment=environment, agent_flag=request.agent, signers_known=signers_known
+    )
+    net = objects.diff(base_tree, merged_tree) if clean else ()
+    base_entries, merged_entries = objects.entries(base_tree), objects.entries(merged_tree)
+    endorsed = _endorsed(patch, policy, merged_entries) if signers_known else frozenset()
+    distrusted = frozenset(
+        c.path
+        for c in net
+        if c.path in identity.agent_paths and c.path not in endorsed and judge.is_judge(c.path)
+    )
+    base_view = objects.tree_view(base_tree)
+    sides = worlds.Sides(
+        base=base_entries,
+        merged=merged_entries,
+        is_judge=judge.is_judge,
+        is_fixture=judge.is_fixture,
+        distrusted=distrusted,
+        composed=_composed(objects, judge, net, identity.agent_paths - endorsed, base_view, merged_tree),
+    )
+    return Subject(
+        policy=policy,
+        judge=judge,
+        patch=patch,
+        identity=identity,
+        base_tree=base_tree,
+        merged_tree=merged_tree,
+        conflicts=offered.conflicts,
+        base=base_view,
+        merged=objects.tree_view(merged_tree),
+        ancestor=objects.tree_view(ancestor_tree),
+        distrusted=distrusted,
+        endorsed=endorsed,
+        sides=sides,
+        net=net,
+        h_tree=objects.write_tree(merged_tree, worlds.judged(sides)) if clean else "",
+    )
+
+
+def _branches(history: History, objects: Objects) -> tuple[str, ...]:
+    """The protected branches as the policy of the default ones (or of HEAD's own commit) names them."""
+    try:
+        return policy_at(
+            objects, find_base(history, Policy().gate.protected_branches)
+        ).gate.protected_branches
+    except Misused as error:
+        if error.code != "no-base":
+            raise
+    return policy_at(objects, history.resolve("HEAD")).gate.protected_branches
+
+
+def _branch(head: str | None, history: History) -> str:
+    """The branch whose name counts: the current one, or the one that was named."""
+    if head is None or head == "HEAD":
+        return history.current_branch()
+    name = head.removeprefix("refs/heads/").removeprefix("refs/remotes/")
+    return name.removeprefix("origin/") if head.startswith(("origin/", "refs/remotes/origin/")) else name
+
+
+def _signers(policy: Policy, base: TreeView) -> bytes:
+    path = policy.identity.allowed_signers
+    try:
+        return base.read(path)
+    except KeyError:
+        raise Misused(
+            "no-allowed-signers",
+            f"identity.allowed_signers names {path}, which base does not have",
+            "commit the file to the protected branch first, or remove the key",
+        ) from None
+
+
+def _endorsed(patch: Patch, policy: Policy, merged: Mapping[str, Entry]) -> frozenset[str]:
+    pairs = endorsements(patch.commits, policy)
+    paths = set()
+    for oid, path in pairs:
+        entry = merged.get(path)
+        if (entry.oid if entry is not None else "0" * len(oid)) == oid:
+            paths.add(path)
+    return frozenset(paths)
+
+
+def _composed(
+    objects: Objects,
+    judge: JudgeSide,
+    net: tuple[Change, ...],
+    agent_paths: frozenset[str],
+    base: TreeView,
+    merged_tree: str,
+) -> dict[str, Entry | None]:
+    """Shared configuration files of which an agent changed the part that judges."""
+    merged = objects.tree_view(merged_tree)
+    composed: dict[str, Entry | None] = {}
+    for change in net:
+        path = change.path
+        if path not in agent_paths or not judge.is_shared_config(path):
+            continue
+        if any(e is not None and not e.is_file for e in (change.old, change.new)):
+            composed[path] = change.old
+            continue
+        old = base.read(path) if change.old else None
+        new = merged.read(path) if change.new else None
+        name = path.rpartition("/")[2]
+        mixed = compose(name, old, new)
+        if mixed is None:
+            composed[path] = None
+        elif mixed != new:
+            mode = (change.new or change.old or Entry("100644", "")).mode
+            composed[path] = Entry(mode, objects.write_blob(mixed))
+    return composed
+
+
+def judging_parts_differ(name: str, old: bytes | None, new: bytes | None) -> bool:
+    """True if the test configuration inside a shared file changed; unreadable counts as changed."""
+    try:
+        parts = [judging_part(name, raw) if raw is not None else None for raw in (old, new)]
+    except ValueError:
+        return True
+    return (parts[0] or None) != (parts[1] or None)
+
+
+def require_judgeable(subject: Subject) -> None:
+    """Raise Undecided for trees that can't be tested faithfully."""
+    links = sorted(p for p, e in subject.sides.merged.items() if e.is_gitlink and subject.judge.is_judge(p))
+    if links:
+        raise Undecided(
+            "submodule-not-initialised",
+            f"judge-side submodules are not in the repository's objects: {', '.join(links[:3])}",
+            "vendor the files, or take the submodule out of the judge side in redbucket.toml",
+        )

@@ -1,0 +1,115 @@
+"""The patch's own tests: listed, run once with and once without the patch, never counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from redbucket.core import worlds
+from redbucket.core.buckets import Bucket
+from redbucket.core.classification import FAILING
+from redbucket.core.evidence import PASSING
+from redbucket.core.findings import Finding, Severity
+from redbucket.core.records import Run, Test
+from redbucket.core.report import Row
+from redbucket.core.testpath import pytest_id
+from redbucket.core.untrusted import untrusted_nodeids, untrusted_tests
+from redbucket.engine.ports import Bench, Objects
+from redbucket.engine.specs import Specs, add_world
+from redbucket.engine.subject import Subject
+
+# Red because the new name is not there yet proves that the test needs the patch, not that it checks it.
+ABSENCE = ("ImportError", "ModuleNotFoundError", "AttributeError", "NameError")
+
+
+def untrusted_rows(
+    subject: Subject,
+    objects: Objects,
+    specs: Specs,
+    bench: Bench,
+    say: Callable[[str], None],
+) -> tuple[list[Row], list[Finding]]:
+    """Return a row for each test that the patch authored or altered, and what their runs say."""
+    changed = {path for path in subject.distrusted if path.endswith(".py")}
+    if not changed:
+        return [], []
+    found = untrusted_tests(subject.base, subject.merged, changed, subject.judge.is_judge)
+    files = tuple(sorted({path for path, _ in found if path in subject.sides.merged}))
+    if not files:
+        return [], []
+    say(f"running the patch's own tests in {len(files)} files, with and without the patch (never counted)")
+    tree = objects.write_tree(subject.base_tree, worlds.reverted(subject.sides))
+    add_world(specs, subject, objects, "R", tree)
+    with_patch, without = bench.run([specs.make("P", files=files), specs.make("R", files=files)])
+    ids = list(dict.fromkeys([*with_patch.collected, *with_patch.tests]))
+    shown = {nodeid: pytest_id(nodeid, subject.sides.merged) for nodeid in ids}
+    chosen = untrusted_nodeids(shown.values(), found)
+    rows = [
+        _row(nodeid, chosen[shown[nodeid]].reason, with_patch, without)
+        for nodeid in ids
+        if shown[nodeid] in chosen
+    ]
+    rows += [
+        Row(
+            nodeid=path,
+            bucket=Bucket.UNTRUSTED,
+            why="The patch's file can't be collected with the patch.",
+            spend="ignored for merge",
+            message=reason,
+        )
+        for path, reason in with_patch.errors.items()
+    ]
+    return rows, _idle(rows, with_patch, without)
+
+
+def _row(nodeid: str, reason: str, with_patch: Run, without: Run) -> Row:
+    here, there = with_patch.tests.get(nodeid), without.tests.get(nodeid)
+    return Row(
+        nodeid=nodeid,
+        bucket=Bucket.UNTRUSTED,
+        why=f"{reason[:1].upper()}{reason[1:]}; {_proof(here, there, without)}.",
+        spend="ignored for merge",
+        outcomes={
+            "P": [here.outcome.value] if here else ["missing"],
+            "R": [there.outcome.value] if there else ["missing"],
+        },
+        message=here.message if here is not None and here.outcome in FAILING else "",
+    )
+
+
+def _proof(here: Test | None, there: Test | None, without: Run) -> str:
+    if here is None or here.outcome in FAILING:
+        return "fails even with the patch"
+    if there is None:
+        return "without the patch it can't be collected, so it shows nothing about behaviour"
+    if there.outcome in PASSING:
+        return "passes without the patch too: it proves nothing"
+    if there.outcome in FAILING:
+        kind = there.exception.rpartition(".")[2]
+        if kind in ABSENCE:
+            return f"without the patch it fails for want of a name ({kind}), not by assertion"
+        return (
+            "fails without the patch, by assertion"
+            if "Assert" in kind
+            else f"fails without the patch ({kind})"
+        )
+    return "skipped without the patch"
+
+
+def _idle(rows: Sequence[Row], with_patch: Run, without: Run) -> list[Finding]:
+    """One note if new tests pass with and without the patch."""
+    idle = [
+        row.nodeid
+        for row in rows
+        if row.outcomes.get("P") == ["passed"] and row.outcomes.get("R") == ["passed"]
+    ]
+    if not idle:
+        return []
+    few = ", ".join(idle[:3]) + (f" and {len(idle) - 3} more" if len(idle) > 3 else "")
+    return [
+        Finding(
+            rule="untrusted-test",
+            severity=Severity.NOTE,
+            nodeid=idle[0],
+            reason=f"{len(idle)} of the patch's own tests pass without the patch too, so they prove nothing: {few}",
+        )
+    ]

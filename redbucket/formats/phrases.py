@@ -1,0 +1,197 @@
+"""The sentences and groups that the reports for people share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from enum import Enum
+
+from redbucket.core.buckets import Bucket
+from redbucket.core.doubt import blind_spot
+from redbucket.core.findings import Finding, Severity, refusals
+from redbucket.core.report import GateReport, Row, Verdict
+
+DISCLAIMER = "This does not claim a proof, a security review, or that no flake is left."
+UNTRUSTED_GREEN = (
+    "untrusted green: no trusted test that passed executes a changed line; only the patch's own tests do"
+)
+
+_LETTERS = {"missing": "-", "xfailed": "x", "xpassed": "X"}
+_LONGEST_RUN = 9
+WORLDS = {
+    "H": "with the patch",
+    "B": "without it (the base)",
+    "F": "base's tests with the patch's fixtures",
+    "P": "the patch's own tests",
+    "R": "the patch's tests without the patch",
+}
+
+
+class Group(Enum):
+    """Where a row stands in a report, most urgent first; the value is the title."""
+
+    MISS = "Broken by this patch"
+    DRIFT = "Fixture drift"
+    NOISE = "Made noisy by this patch"
+    BLOCKS = "Blocks for another reason"
+    UNCLASSIFIED = "Cannot be classified"
+    UNTRUSTED = "The patch's own tests, ignored for the merge"
+    ALREADY = "Red or noisy, but not shown to come from this patch"
+    SKIPPED = "Skipped every time"
+    PASSED = "Passed every time"
+
+
+def group_of(row: Row) -> Group:
+    """Return the group of ``row``: whatever blocks is never in a quiet one."""
+    urgent = row.blocks or row.introduced is True
+    match row.bucket:
+        case Bucket.UNCLASSIFIED:
+            return Group.UNCLASSIFIED
+        case Bucket.INVARIANT_MISS:
+            return Group.MISS if urgent else Group.ALREADY
+        case Bucket.FIXTURE_DRIFT:
+            return Group.DRIFT if urgent else Group.ALREADY
+        case Bucket.NOISE:
+            return Group.NOISE if urgent else Group.ALREADY
+    if row.blocks:
+        return Group.BLOCKS
+    quiet = {Bucket.UNTRUSTED: Group.UNTRUSTED, Bucket.SKIPPED: Group.SKIPPED}
+    return quiet.get(row.bucket, Group.PASSED)
+
+
+def grouped(rows: Iterable[Row]) -> dict[Group, list[Row]]:
+    """Return the rows by group, most urgent first, in the report's order; empty groups too."""
+    groups: dict[Group, list[Row]] = {group: [] for group in Group}
+    for row in rows:
+        groups[group_of(row)].append(row)
+    return groups
+
+
+def ranked(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings, refusals first."""
+    order = list(Severity)
+    return sorted(findings, key=lambda f: order.index(f.severity))
+
+
+def plural(n: int, noun: str) -> str:
+    """Return "1 test" or "2 tests"."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def verdict_word(verdict: Verdict) -> str:
+    """Return the verdict as it opens a report."""
+    return "CANNOT DECIDE" if verdict is Verdict.UNDECIDED else verdict.value.upper()
+
+
+def reasons(report: GateReport, groups: dict[Group, list[Row]]) -> list[str]:
+    """Return what the verdict rests on, most urgent first; never empty."""
+    if report.summary:
+        return [report.summary]
+    parts = [
+        f"{plural(len(groups[group]), 'test')} {says}" for group, says in _REASONS.items() if groups[group]
+    ]
+    refused = Counter(f.rule for f in refusals(report.findings))
+    for rule, n in refused.most_common():
+        parts.append(
+            f"{plural(n, 'protected file')} changed" if rule == "protected-path" else f"{rule} x {n}"
+        )
+    if report.undecided:
+        parts.append(f"{plural(len(report.undecided), 'thing')} left undecided")
+    if report.untrusted_green:
+        parts.append("green rests on the patch's own tests")
+    if parts:
+        return parts
+    passed = quiet_count(report, groups, Group.PASSED)
+    if not passed and not report.tests:
+        return ["no test was run"]
+    already = len(groups[Group.ALREADY])
+    return [f"{plural(passed, 'test')} passed every time, none got worse"] + (
+        [f"{already:,} red or noisy as before"] if already else []
+    )
+
+
+_REASONS = {
+    Group.MISS: "broken by this patch",
+    Group.DRIFT: "with a drifted fixture",
+    Group.NOISE: "made noisy by this patch",
+    Group.BLOCKS: "blocked for another reason",
+    Group.UNCLASSIFIED: "that cannot be classified",
+}
+
+
+def quiet_count(report: GateReport, groups: dict[Group, list[Row]], group: Group) -> int:
+    """Return how many tests are in a group that is only counted; the report may leave its rows out."""
+    bucket = Bucket.SKIPPED if group is Group.SKIPPED else Bucket.STABLE_PASS
+    return len(groups[group]) or report.counts.get(bucket.value, 0)
+
+
+def state(row: Row) -> str:
+    """Return introduced, already red, already noisy or ""."""
+    if row.state or row.introduced is None:
+        return row.state
+    if row.introduced:
+        return "introduced"
+    return "already noisy" if row.bucket is Bucket.NOISE else "already red"
+
+
+def doubt(value: float | None) -> str:
+    """Return how often a flake would look like that: "1 in 64", "25%", or "" if nothing is known."""
+    if value is None or value != value:
+        return ""
+    if value >= 1:
+        return "no bound"
+    if value >= 0.1:
+        return f"{value:.0%}"
+    return f"1 in {int(1 / value + 1e-9):,}" if value > 1e-9 else "below 1 in a billion"
+
+
+def outcomes(row: Row, *, conditions: bool = True) -> str:
+    """Return the outcomes by world, compactly: "H FFF  B PPP"; with ``conditions`` each experiment's too."""
+    return "  ".join(
+        f"{world} {_letters(kinds)}"
+        for world, kinds in row.outcomes.items()
+        if kinds and (conditions or " " not in world)
+    )
+
+
+def legend(rows: Iterable[Row]) -> str:
+    """Return what the letters of ``rows`` mean, only those that occur."""
+    kinds: dict[str, None] = {}
+    worlds: dict[str, None] = {}
+    for row in rows:
+        for world, seen in row.outcomes.items():
+            if seen:
+                worlds[world.partition(" ")[0]] = None
+                kinds.update(dict.fromkeys(seen))
+    said = [
+        ("Worlds", [f"{world} {says}" for world, says in WORLDS.items() if world in worlds]),
+        ("Letters", [f"{_letter(kind)} {kind}" for kind in kinds]),
+    ]
+    return ". ".join(f"{title}: {', '.join(parts)}" for title, parts in said if parts)
+
+
+def _letter(kind: str) -> str:
+    return _LETTERS.get(kind, kind[:1].upper())
+
+
+def _letters(kinds: list[str]) -> str:
+    if len(kinds) <= _LONGEST_RUN:
+        return "".join(map(_letter, kinds))
+    return "+".join(f"{n}{_letter(kind)}" for kind, n in Counter(kinds).items())
+
+
+def unseen(report: GateReport) -> str:
+    """Return what so few runs can't see, "" if there were none."""
+    return blind_spot(report.reruns) if report.reruns > 0 else ""
+
+
+def facts(report: GateReport, *, full: bool) -> str:
+    """Return what was judged, for the last lines of a report."""
+    size = None if full else 10
+    named = [("base", report.base), ("head", report.head), ("merge tree", report.merge_tree if full else "")]
+    said = [f"{name} {oid[:size]}" for name, oid in named if oid]
+    said += [f"seed {report.seed}"] if report.seed else []
+    said += [plural(report.reruns, "run")] if report.reruns else []
+    said += [report.interpreter] if report.interpreter and full else []
+    said += [f"{report.duration:.1f} s"] if report.duration else []
+    return "; ".join([*said, f"exit {report.exit_code}"])

@@ -1,0 +1,39 @@
+"""What each rule id stands for, so that "clean" can be told from "not run"."""
+
+from __future__ import annotations
+
+RULES: dict[str, str] = {
+    "protected-path": "A patch by an agent must not change files that decide what is accepted.",
+    "untrusted-test": "A test that the patch wrote or altered says nothing about the patch.",
+    "vanished-test": "A test of the base must still run once the patch is merged.",
+    "altered-test": "A patch by an agent must not alter the base's tests without a human's endorsement.",
+    "weakened-test": "A patch must not make a test of the base accept more than it did.",
+    "runner-tamper": "A patch by an agent must not change how tests are found, configured or run.",
+    "gate-evasion": "Product code must not behave differently because it is being tested.",
+    "git-trap": "Names, attributes and merges must not hide what is changed.",
+    "flake-expiry": "A freeze of a noisy test must have an owner, a ticket, a replay and a future date.",
+    "fixture-checksum": "A recorded fixture must match the lock that a human made.",
+    "one-example": "A property must quantify over a domain: a single equality proves one example.",
+    "bucket-invariant-miss": "A trusted test fails every time with the patch, and passes without it.",
+    "bucket-fixture-drift": "A test fails because a recorded fixture moved.",
+    "bucket-noise": "A test is not deterministic once the patch is merged.",
+    "bucket-unclassified": "The records are not enough to say what a test shows.",
+    "bucket-stable-pass": "A test that passes blocks the merge for another reason.",
+    "bucket-skipped": "A test that is skipped blocks the merge.",
+    "bucket-untrusted": "A test of the patch blocks the merge.",
+    "undecided": "Something that is unpinned, incomplete or unknown is never green.",
+    "untrusted-green": "No trusted test that passed executes a changed line.",
+}
+
+# What a human may approve, and what may always be put back to its bytes in the base.
+ENDORSABLE = frozenset(
+    {
+        "protected-path",
+        "vanished-test",
+        "altered-test",
+        "weakened-test",
+        "runner-tamper",
+        "fixture-checksum",
+        "untrusted-test",
+    }
+)

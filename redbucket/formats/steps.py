@@ -1,0 +1,129 @@
+"""What to do next: short sentences, with commands that can be copied."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from redbucket.core.findings import refusals
+from redbucket.core.report import GateReport, Row, Verdict
+from redbucket.formats.clean import shell
+from redbucket.formats.phrases import Group
+from redbucket.formats.rules import ENDORSABLE
+
+_NAMED = 3
+_SIDES = {"H": "with the patch", "B": "without it"}
+
+
+class Step(NamedTuple):
+    """One thing to do; ``subjects`` are node ids or paths, unescaped, ``commands`` are ready for a shell."""
+
+    text: str
+    subjects: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+
+
+def steps(report: GateReport, groups: dict[Group, list[Row]]) -> list[Step]:
+    """Return what to do about the verdict, most urgent first."""
+    out = [*_misses(groups[Group.MISS]), *_files(report), *_drift(report, groups[Group.DRIFT])]
+    if noisy := groups[Group.NOISE]:
+        out.append(
+            Step(
+                "find out why it is noisy, then fix the isolation in the code, for",
+                _ids(noisy),
+                tuple(f"redbucket explain {_word(row.nodeid)}" for row in noisy[:1]),
+            )
+        )
+    out += [Step(problem.remedy) for problem in report.undecided[:_NAMED] if problem.remedy]
+    if unknown := groups[Group.UNCLASSIFIED]:
+        spends = list(dict.fromkeys(row.spend for row in unknown if row.spend))[:_NAMED]
+        out.append(Step("; ".join(spends) or "make the records complete and rerun", _ids(unknown)))
+    if report.untrusted_green and (paths := _paths(groups[Group.UNTRUSTED])):
+        out.append(
+            Step(
+                "a human reads the patch's tests and, if they are right, approves them:", (), _endorse(paths)
+            )
+        )
+    elif report.untrusted_green:
+        out.append(Step("write, in the base, a test that executes the changed lines"))
+    if not out and report.verdict is Verdict.ACCEPT:
+        return [Step("nothing to do; no test or guard stands in the way of a merge")]
+    if report.verdict is not Verdict.ACCEPT:
+        text = "then judge it again:" if out else "mend what is missing, then judge it again:"
+        out.append(Step(text, (), ("redbucket gate",)))
+    return out
+
+
+def _misses(rows: Sequence[Row]) -> list[Step]:
+    if not rows:
+        return []
+    if len(rows) > 1:
+        return [Step("fix the code, not the tests, until these pass:", _ids(rows))]
+    seen = [f"{_count(kinds)} {where}" for w, where in _SIDES.items() if (kinds := rows[0].outcomes.get(w))]
+    evidence = f" ({', '.join(seen)})" if seen else ""
+    return [Step(f"fix the code, not the test, until this passes{evidence}:", _ids(rows))]
+
+
+def _count(kinds: Sequence[str]) -> str:
+    return " and ".join(f"{kind} {n} of {len(kinds)}" for kind, n in Counter(kinds).items())
+
+
+def _files(report: GateReport) -> list[Step]:
+    refused = refusals(report.findings)
+    paths = list(dict.fromkeys(f.path for f in refused if f.path and f.rule in ENDORSABLE))
+    out = []
+    if paths:
+        out += [
+            Step(
+                "put back what judges (git rm a file that the base does not have):", (), _back(report, paths)
+            ),
+            Step("or, if it is meant, a human reads and approves it:", (), _endorse(paths)),
+        ]
+    others = [f for f in refused if not (f.path and f.rule in ENDORSABLE)]
+    out += [Step(text) for text in list(dict.fromkeys(f.remedy for f in others if f.remedy))[:_NAMED]]
+    return out
+
+
+def _drift(report: GateReport, rows: Sequence[Row]) -> list[Step]:
+    if not rows:
+        return []
+    fixtures = list(dict.fromkeys(path for row in rows for path in row.fixtures))
+    return [
+        Step("look at what moved in the fixtures:", (), ("redbucket fixtures diff",)),
+        Step(
+            "if it is not meant, put the fixture back",
+            (),
+            _back(report, fixtures) if len(fixtures) == 1 else (),
+        ),
+        Step(
+            "if it is meant, a human refreshes the lock or approves the bytes:",
+            (),
+            ("redbucket fixtures refresh", *(_endorse(fixtures) if len(fixtures) == 1 else ())),
+        ),
+    ]
+
+
+def _back(report: GateReport, paths: Sequence[str]) -> tuple[str, ...]:
+    # A leading colon is pathspec magic to git, even after "--".
+    words = [f"./{path}" if path.startswith(":") else path for path in paths[:_NAMED]]
+    base = shell(report.base[:12] or "BASE")
+    more = f"   # and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return (f"git checkout {base} -- {' '.join(map(shell, words))}{more}",)
+
+
+def _endorse(paths: Sequence[str]) -> tuple[str, ...]:
+    more = f"   # and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return (f"redbucket endorse {' '.join(map(_word, paths[:_NAMED]))}{more}",)
+
+
+def _word(text: str) -> str:
+    return f"-- {shell(text)}" if text.startswith("-") else shell(text)
+
+
+def _ids(rows: Iterable[Row]) -> tuple[str, ...]:
+    return tuple(row.nodeid for row in rows)
+
+
+def _paths(rows: Iterable[Row]) -> list[str]:
+    return list(dict.fromkeys(row.nodeid.partition("::")[0] for row in rows))

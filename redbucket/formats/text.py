@@ -1,0 +1,205 @@
+"""The report for a terminal: the verdict, what to do, then only what matters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from redbucket.core.findings import Finding, Severity
+from redbucket.core.report import GateReport, Problem, Row, Verdict
+from redbucket.formats import phrases
+from redbucket.formats.clean import cut, flow, line, lines, wrap
+from redbucket.formats.phrases import Group
+from redbucket.formats.steps import steps
+
+_LIMITS = {Group.UNTRUSTED: 5, Group.ALREADY: 10}
+_LIMIT = 20
+_EXCERPT, _EXCERPT_VERBOSE = 3, 30
+_BRIEF = frozenset({Group.UNTRUSTED, Group.SKIPPED})
+_CODES = {"bold": "1", "dim": "2", "red": "1;31", "green": "1;32", "yellow": "1;33"}
+_COLOURS = {
+    Verdict.ACCEPT: "green",
+    Verdict.REFUSE: "red",
+    Verdict.UNDECIDED: "yellow",
+    Severity.REFUSE: "red",
+    Severity.WARN: "yellow",
+    Severity.NOTE: "dim",
+}
+_URGENT = frozenset({Group.MISS, Group.DRIFT, Group.NOISE, Group.BLOCKS})
+
+
+def render(report: GateReport, *, width: int = 80, color: bool = False, verbose: bool = False) -> str:
+    """Return ``report`` as lines of at most ``width`` columns; only ids, paths and commands may be longer."""
+    page = _Page(max(40, width), color, verbose)
+    return "\n".join(line.rstrip() for line in page.report(report)).strip("\n") + "\n"
+
+
+class _Page:
+    def __init__(self, width: int, color: bool, verbose: bool) -> None:
+        self.width, self.color, self.verbose = width, color, verbose
+
+    def paint(self, style: str, text: str) -> str:
+        return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.color and text else text
+
+    def report(self, report: GateReport) -> Iterator[str]:
+        groups = phrases.grouped(report.tests)
+        word = phrases.verdict_word(report.verdict)
+        head, *rest = self.headline(word, [line(part) for part in phrases.reasons(report, groups)])
+        yield self.paint(_COLOURS[report.verdict], word) + head[len(word) :]
+        yield from rest
+        yield from self.steps(report, groups)
+        if report.untrusted_green:
+            yield ""
+            yield from wrap(phrases.UNTRUSTED_GREEN.capitalize(), self.width)
+        yield from self.problems("Undecided", report.undecided)
+        yield from self.findings(phrases.ranked(report.findings))
+        for group, rows in groups.items():
+            if rows and group is not Group.PASSED and (group is not Group.SKIPPED or self.verbose):
+                yield from self.group(group, rows)
+        yield from self.counts(report, groups)
+        yield from self.problems("Notes", report.notes)
+        yield from self.closing(report, groups)
+
+    def headline(self, word: str, reasons: list[str]) -> list[str]:
+        for shown in range(len(reasons), 0, -1):
+            more = f" and {len(reasons) - shown} more" if shown < len(reasons) else ""
+            if len(out := wrap(", ".join(reasons[:shown]) + more, self.width, f"{word}  ", "  ")) == 1:
+                break
+        return out
+
+    def steps(self, report: GateReport, groups: dict[Group, list[Row]]) -> Iterator[str]:
+        todo = steps(report, groups)
+        yield ""
+        if len(todo) == 1 and not todo[0].subjects and not todo[0].commands:
+            first, *rest = wrap(line(todo[0].text), self.width, "Next: ")
+            yield from (self.paint("bold", "Next:") + first[len("Next:") :], *rest)
+            return
+        yield self.paint("bold", "Next")
+        for number, step in enumerate(todo, 1):
+            yield from wrap(line(step.text), self.width, f"  {number}. ")
+            yield from self.some([f"       {line(subject)}" for subject in step.subjects], 3, "       ")
+            yield from (f"       $ {command}" for command in step.commands)
+
+    def some(self, items: Sequence[str], limit: int, indent: str) -> Iterator[str]:
+        shown = len(items) if self.verbose else limit
+        yield from items[:shown]
+        if len(items) > shown:
+            yield f"{indent}{_more(len(items) - shown)}"
+
+    def problems(self, title: str, problems: Sequence[Problem]) -> Iterator[str]:
+        if not problems:
+            return
+        yield ""
+        yield self.paint("bold", title)
+        shown = len(problems) if self.verbose else _LIMIT
+        for problem in problems[:shown]:
+            remedy = f" -> {line(problem.remedy)}" if problem.remedy else ""
+            yield from wrap(f"{line(problem.code)}: {line(problem.reason)}{remedy}", self.width, "  ", "    ")
+        if len(problems) > shown:
+            yield f"  {_more(len(problems) - shown)}"
+
+    def findings(self, findings: Sequence[Finding]) -> Iterator[str]:
+        if not findings:
+            return
+        yield ""
+        yield self.paint("bold", "Findings")
+        shown = len(findings) if self.verbose else _LIMIT
+        for finding in findings[:shown]:
+            yield from self.finding(finding)
+        if len(findings) > shown:
+            yield f"  {_more(len(findings) - shown)}"
+
+    def finding(self, finding: Finding) -> Iterator[str]:
+        place = line(finding.path or finding.nodeid or "")
+        if finding.path and finding.line is not None:
+            place += f":{finding.line}"
+        severity = self.paint(_COLOURS[finding.severity], f"{finding.severity.value:<6}")
+        head = f"  {severity} {line(finding.rule)}"
+        plain = 10 + len(line(finding.rule))
+        if not place or plain + len(place) <= self.width:
+            yield f"{head}  {place}"
+        else:
+            yield head
+            yield f"         {place}"
+        if finding.path and finding.nodeid:
+            yield f"         {line(finding.nodeid)}"
+        yield from wrap(line(finding.reason), self.width, " " * 9)
+        if finding.remedy:
+            yield from wrap(line(finding.remedy), self.width, " " * 9 + "-> ")
+
+    def group(self, group: Group, rows: Sequence[Row]) -> Iterator[str]:
+        yield ""
+        title = f"{group.value}: {phrases.plural(len(rows), 'test')}"
+        yield self.paint("red" if group in _URGENT else "bold", title)
+        spends = {row.spend for row in rows}
+        # Of the patch's own tests the title says it.
+        if len(spends) == 1 and (spend := line(rows[0].spend)) and group is not Group.UNTRUSTED:
+            yield from wrap(spend, self.width, "  to do: ")
+        shown = len(rows) if self.verbose else _LIMITS.get(group, _LIMIT)
+        for row in rows[:shown]:
+            yield from self.row(row, brief=group in _BRIEF and not self.verbose, spend=len(spends) > 1)
+        if len(rows) > shown:
+            yield f"  {_more(len(rows) - shown)}"
+
+    def row(self, row: Row, *, brief: bool, spend: bool) -> Iterator[str]:
+        yield f"  {self.paint('bold', line(row.nodeid))}"
+        odds = phrases.doubt(row.doubt)
+        said = [
+            line(phrases.state(row)),
+            line(phrases.outcomes(row, conditions=self.verbose)),
+            f"cause: {line(row.cause)}" if row.cause else "",
+            f"doubt {odds}" if odds else "",
+        ]
+        words = [f"{part}{';' if any(said[i + 1 :]) else ''}" for i, part in enumerate(said) if part]
+        if words:
+            yield from flow(words, self.width, "      ", "      ")
+        if row.why:
+            yield from wrap(line(row.why), self.width, "      ")
+        if brief:
+            return
+        if spend and row.spend:
+            yield from wrap(line(row.spend), self.width, "      to do: ")
+        if self.verbose:
+            yield from self.evidence(row)
+        yield from self.excerpt(row.message)
+
+    def evidence(self, row: Row) -> Iterator[str]:
+        for label, values in (("tried", row.tried), ("fixtures", row.fixtures)):
+            if values:
+                comma = [f"{line(v)}{',' if i < len(values) - 1 else ''}" for i, v in enumerate(values)]
+                yield from flow(comma, self.width, f"      {label}: ", " " * (8 + len(label)))
+
+    def excerpt(self, message: str) -> Iterator[str]:
+        parts = lines(message)
+        limit = _EXCERPT_VERBOSE if self.verbose else _EXCERPT
+        for part in parts[:limit]:
+            yield self.paint("dim", f"      | {cut(part, self.width - 8)}")
+        if len(parts) > limit:
+            yield self.paint("dim", f"      | {_more(len(parts) - limit, 'line', said=not self.verbose)}")
+
+    def counts(self, report: GateReport, groups: dict[Group, list[Row]]) -> Iterator[str]:
+        quiet = [(g, phrases.quiet_count(report, groups, g)) for g in (Group.PASSED, Group.SKIPPED)]
+        said = [f"{g.value}: {n:,}" for g, n in quiet if n]
+        if said:
+            yield ""
+            yield from wrap("; ".join(said), self.width)
+
+    def closing(self, report: GateReport, groups: dict[Group, list[Row]]) -> Iterator[str]:
+        yield ""
+        shown = [row for group, rows in groups.items() if group is not Group.PASSED for row in rows]
+        legend = phrases.legend(shown)
+        marks = ", ".join(map(line, report.identity.marks if self.verbose else report.identity.marks[:3]))
+        closing = [
+            f"{line(legend)}." if legend else "",
+            f"Doubt: {phrases.unseen(report)}." if phrases.unseen(report) else "",
+            f"An agent's patch: {marks or 'so declared'}." if report.identity.agent else "",
+            f"Judged: {line(phrases.facts(report, full=self.verbose))}.",
+            f"Trees and records are kept in {line(report.kept)}" if report.kept else "",
+            phrases.DISCLAIMER,
+        ]
+        for part in filter(None, closing):
+            yield from (self.paint("dim", one) for one in wrap(part, self.width, "", "  "))
+
+
+def _more(n: int, what: str = "", *, said: bool = True) -> str:
+    tail = " (--verbose shows all)" if said else ""
+    return f"... and {phrases.plural(n, f'more {what}') if what else f'{n:,} more'}{tail}"

@@ -1,0 +1,109 @@
+"""The alterations of base's judge side that a context holds: shared by the guards that report them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Protocol
+
+from redbucket.core.alteration import altered
+from redbucket.core.details import UNCHANGED, Alteration, Detail, Effect
+from redbucket.core.imports import conftest_chain
+from redbucket.core.pytree import is_python
+from redbucket.core.testfiles import JudgeFiles
+from redbucket.core.testtree import read_module
+from redbucket.guards.context import Context, TreeView
+
+REMEDY = "put the file back to base's bytes, or have a person endorse it: `redbucket endorse {path}`"
+
+
+class Sides(Protocol):
+    """What a path is to the judge."""
+
+    def is_test(self, path: str) -> bool:
+        """Return whether ``path`` is a test, or code that tests use."""
+
+    def is_fixture(self, path: str) -> bool:
+        """Return whether ``path`` is a recorded fixture."""
+
+    def is_judge(self, path: str) -> bool:
+        """Return whether ``path`` is on the judge side at all."""
+
+    def is_protected(self, path: str) -> bool:
+        """Return whether another guard refuses every change of ``path``."""
+
+
+def altered_files(context: Context, judge_side: Sides) -> Iterator[tuple[str, Alteration]]:
+    """Yield each test file that an agent changed in effect, with what became of it, by path."""
+    inherited = _inherited(context, judge_side)
+    for path in sorted(context.agent_paths):
+        name = path.rsplit("/", 1)[-1]
+        if judge_side.is_protected(path) or not (judge_side.is_test(path) or name == "conftest.py"):
+            continue
+        found = _of_path(context, path, inherited)
+        if found.effect is not Effect.NOTHING:
+            yield path, found
+
+
+def _of_path(context: Context, path: str, inherited: Callable[[str], _Inherited]) -> Alteration:
+    old, new = context.base.entries.get(path), context.head.entries.get(path)
+    if (old and old.oid) == (new and new.oid) and (old and old.mode[:3]) == (new and new.mode[:3]):
+        return UNCHANGED
+    if (new and not new.is_file) or (old and not old.is_file):
+        what = "puts something that is no file in its place" if new else "removes a link or a submodule"
+        return Alteration(Effect.CHANGED, changes=(Detail(what, 1, "", True),))
+    outer: frozenset[str] = frozenset()
+    if path.rsplit("/", 1)[-1] == "conftest.py":
+        outer = _fixtures(context.base, path)
+    return _altered(
+        context.base.read(path) if old else None,
+        context.head.read(path) if new else None,
+        path,
+        outer,
+        inherited(path) if old and is_python(path) else (),
+    )
+
+
+_Inherited = tuple[tuple[str, frozenset[str]], ...]
+
+
+# Two guards ask for the same files; the bytes of a few hundred files are little.
+@lru_cache(maxsize=512)
+def _altered(
+    old: bytes | None, new: bytes | None, path: str, outer: frozenset[str], inherited: _Inherited
+) -> Alteration:
+    return altered(old, new, path, outer_fixtures=outer, inherited=dict(inherited))
+
+
+def _fixtures(tree: TreeView, path: str) -> frozenset[str]:
+    names: set[str] = set()
+    for other in conftest_chain(path):
+        entry = tree.entries.get(other)
+        if entry and entry.is_file:
+            names.update(read_module(other, tree.read(other)).fixtures)
+    return frozenset(names)
+
+
+def _inherited(context: Context, judge_side: Sides) -> Callable[[str], _Inherited]:
+    """Return a function that says what the classes of a base file inherit from other files."""
+    files: list[JudgeFiles] = []
+
+    def of(path: str) -> _Inherited:
+        if b"class " not in context.base.read(path):
+            return ()
+        if not files:
+            judge = [name for name in context.base.entries if is_python(name) and judge_side.is_judge(name)]
+            files.append(JudgeFiles(context.base, set(judge), ()))
+        graph = files[0].graph
+        module = graph.module(path)
+        found = []
+        for owner in module.members if module else ():
+            names: set[str] = set()
+            for place, holder in graph.lineage(module, owner)[1:] if module else ():
+                other = graph.module(place)
+                names |= other.members.get(holder, set()) if other else set()
+            if names:
+                found.append((owner, frozenset(names - module.members[owner] if module else names)))
+        return tuple(found)
+
+    return of

@@ -1,0 +1,84 @@
+"""altered-test: an agent's patch changes tests that base already has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from redbucket.core.details import Detail, Effect
+from redbucket.core.doctests import doctest_change
+from redbucket.core.findings import Finding, Severity
+from redbucket.core.pytree import is_python
+from redbucket.guards.alterations import REMEDY, Sides, altered_files
+from redbucket.guards.context import Context
+
+RULE = "altered-test"
+_SHOWN = 3
+_CONFIGS = (
+    "pytest.ini",
+    ".pytest.ini",
+    "pytest.toml",
+    "pyproject.toml",
+    "setup.cfg",
+    "tox.ini",
+    "conftest.py",
+)
+
+
+def check(context: Context, judge_side: Sides) -> list[Finding]:
+    """Report every test file and every doctest of base that an agent altered, unendorsed.
+
+    Pure additions are notes; anything else is what the policy's
+    ``altered_tests`` says.
+    """
+    level = Severity(context.policy.gate.altered_tests)
+    found = []
+    for path, alteration in altered_files(context, judge_side):
+        if alteration.effect is Effect.CHANGED:
+            found.append(_finding(path, level, "alters the judge", alteration.changes))
+        else:
+            found.append(_finding(path, Severity.NOTE, "only adds to the tests", alteration.additions))
+    found += _doctests(context, judge_side, level)
+    return found
+
+
+def _finding(path: str, severity: Severity, what: str, details: Iterable[Detail]) -> Finding:
+    shown = list(details)
+    text = "; ".join(d.text if d.unit in d.text else f"{d.text} ({d.unit})" for d in shown[:_SHOWN])
+    more = f"; and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+    return Finding(
+        rule=RULE,
+        severity=severity,
+        path=path,
+        line=shown[0].line if shown else None,
+        reason=f"an agent's change {what}: {text}{more}" if shown else f"an agent's change {what}",
+        remedy="" if severity is Severity.NOTE else REMEDY.format(path=path),
+    )
+
+
+def _doctests(context: Context, judge_side: Sides, level: Severity) -> Iterator[Finding]:
+    """Doctests in product files count in full only where base runs doctests at all."""
+    runs: bool | None = None
+    for path in sorted(context.agent_paths):
+        old, new = context.base.entries.get(path), context.head.entries.get(path)
+        if not is_python(path) or judge_side.is_judge(path) or old is None or not old.is_file:
+            continue
+        after = context.head.read(path) if new and new.is_file else None
+        change = doctest_change(context.base.read(path), after, path)
+        if change.effect is Effect.CHANGED:
+            runs = _runs_doctests(context, judge_side) if runs is None else runs
+            severity = level if runs else Severity.NOTE
+            what = "alters doctests of the product" if runs else "alters doctests, which base does not run,"
+            yield _finding(path, severity, what, change.changes)
+        elif change.effect is Effect.ADDITIVE:
+            yield _finding(path, Severity.NOTE, "only adds doctests", change.additions)
+
+
+def _runs_doctests(context: Context, judge_side: Sides) -> bool:
+    if any("doctest" in word for word in context.policy.run.command):
+        return True
+    for path, entry in context.base.entries.items():
+        name = path.rsplit("/", 1)[-1]
+        reads = name in _CONFIGS or (is_python(path) and judge_side.is_test(path))
+        if reads and entry.is_file and b"doctest" in context.base.read(path):
+            return True
+    return False

@@ -1,0 +1,34 @@
+"""Every static guard, by rule id. A new guard is one module and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import cast
+
+from redbucket.core.errors import Misused
+from redbucket.core.findings import Finding, Severity
+from redbucket.core.paths import JudgeSide
+from redbucket.guards.context import Context
+
+# Modules are imported when they are asked for: a hook pays for its own guard only.
+GUARDS: dict[str, str] = {
+    "protected-path": "redbucket.guards.protected_path",
+    "altered-test": "redbucket.guards.altered_test",
+    "weakened-test": "redbucket.guards.weakened_test",
+    "untrusted-test": "redbucket.guards.untrusted_test",
+    "gate-evasion": "redbucket.guards.gate_evasion",
+}
+
+_ORDER = {Severity.REFUSE: 0, Severity.WARN: 1, Severity.NOTE: 2}
+
+
+def check(context: Context, judge: JudgeSide, names: Iterable[str] | None = None) -> list[Finding]:
+    """Return the findings of the named guards (all by default), the gravest first."""
+    found: list[Finding] = []
+    for name in names if names is not None else GUARDS:
+        if name not in GUARDS:
+            raise Misused("unknown-guard", f"there is no guard {name!r}", f"known: {', '.join(GUARDS)}")
+        module = import_module(GUARDS[name])
+        found += cast("list[Finding]", module.check(context, judge))
+    return sorted(found, key=lambda f: (_ORDER[f.severity], f.rule, f.path or "", f.line or 0))

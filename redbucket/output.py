@@ -1,0 +1,111 @@
+"""What a command prints, where, and with which exit code it ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from redbucket import __version__
+from redbucket.core.errors import BUG, INTERRUPTED, Misused, RedbucketError, WorldFailed
+from redbucket.core.report import GateReport
+
+
+def finish(report: GateReport, form: str, output: Path | None, *, quiet: bool, verbose: bool) -> int:
+    """Print the report and return its exit code; ``quiet`` leaves out a text that accepts."""
+    if not (quiet and form == "text" and report.exit_code == 0):
+        emit(_render(report, form, output, verbose=verbose), output)
+    return int(report.exit_code)
+
+
+def _render(report: GateReport, form: str, output: Path | None, *, verbose: bool) -> str:
+    import shutil
+
+    from redbucket.formats import FORMATS as renderers
+
+    return renderers[form](
+        report,
+        width=min(shutil.get_terminal_size((80, 24)).columns, 200),
+        color=_color(output),
+        verbose=verbose,
+    )
+
+
+def _color(output: Path | None) -> bool:
+    """NO_COLOR and FORCE_COLOR win (no-color.org, force-color.org); then a terminal decides."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return output is None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def emit(text: str, output: Path | None) -> None:
+    """Write text to stdout, or whole or not at all to a file."""
+    data = (text if text.endswith("\n") else text + "\n").encode("utf-8", "backslashreplace")
+    if output is None:
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+        return
+    aside = output.with_name(f".{output.name}.{os.getpid()}")
+    try:
+        aside.write_bytes(data)
+        aside.replace(output)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        raise WorldFailed("not-writable", f"{output}: {error.strerror}", "name another --output") from error
+
+
+def read_file(path: Path) -> bytes:
+    """Return a user's file; raise Misused if it can't be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise Misused("unreadable-file", f"{path}: {error.strerror}", "check the path") from error
+
+
+def world_failure(error: OSError) -> WorldFailed:
+    """Return the error that a failed system call means for the user."""
+    code = "disk-full" if error.errno in (28, 122) else "system-error"
+    where = f"{error.filename}: " if error.filename else ""
+    remedy = "free some space, or set REDBUCKET_TMPDIR" if code == "disk-full" else "see the reason above"
+    return WorldFailed(code, f"{where}{error.strerror or error}", remedy)
+
+
+def interrupted() -> int:
+    """Say so, and return the exit code."""
+    print("redbucket: interrupted; nothing was changed", file=sys.stderr)
+    return INTERRUPTED
+
+
+def complain(error: RedbucketError) -> None:
+    """Print an error as a line with its remedy, on stderr."""
+    word = {2: "cannot decide", 3: "misused", 4: "failed"}.get(error.exit_code, "error")
+    lines = [f"redbucket: {word}: {error.reason} [{error.code}]"]
+    if error.remedy:
+        lines.append(f"  do this: {error.remedy}")
+    text = "\n".join(lines) + "\n"
+    sys.stderr.buffer.write(text.encode("utf-8", "backslashreplace"))
+    sys.stderr.flush()
+
+
+def report_bug(error: Exception) -> int:
+    """Write a log that can be pasted into a report, name it, and return the exit code."""
+    import platform
+    import tempfile
+    import traceback
+
+    text = (
+        f"redbucket {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
+        f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}\n" + "".join(traceback.format_exception(error))
+    )
+    try:
+        fd, path = tempfile.mkstemp(prefix="redbucket-bug-", suffix=".log")
+        with os.fdopen(fd, "w", encoding="utf-8", errors="backslashreplace") as stream:
+            stream.write(text)
+        where = f"the details are in {path}: please attach it to a report"
+    except OSError:
+        where = f"the log could not be written; the last line is {type(error).__name__}: {error}"
+    print(f"redbucket: this is a bug in redbucket ({type(error).__name__}); {where}", file=sys.stderr)
+    return BUG

@@ -1,0 +1,213 @@
+"""Puts the engine and the real world together: the only place that knows both."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from redbucket.core.records import Run
+from redbucket.core.report import GateReport
+from redbucket.core.runspec import RunSpec
+from redbucket.edges import interpreter, signatures, trees
+from redbucket.edges.local import LocalRunner
+from redbucket.edges.progress import Progress
+from redbucket.edges.repository import Repository
+from redbucket.edges.scratch import Scratch
+from redbucket.edges.workshop import Workshop
+from redbucket.engine import gate as gates
+from redbucket.engine.bench import ParallelBench
+from redbucket.engine.ports import Bench
+from redbucket.engine.subject import Request, Subject
+
+
+@dataclass(frozen=True)
+class UserHistory:
+    """The user's repository, with signatures verified where they are asked for."""
+
+    repository: Repository
+
+    @property
+    def is_shallow(self) -> bool:
+        """True if the history is cut off."""
+        return self.repository.is_shallow
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.repository, name)
+
+    def signers(self, merge_base: str, head: str, allowed: bytes) -> Mapping[str, str]:
+        """Return {commit id: principal}."""
+        signatures.require_ssh_keygen(shutil.which("ssh-keygen"))
+        return signatures.signers(self.repository, merge_base, head, allowed)
+
+
+def cpus() -> int:
+    """Return how many CPUs this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def read_record(path: Path) -> Run:
+    """Return the run that a record file holds."""
+    from redbucket.core.readers import read
+
+    (run,) = read(path.read_bytes(), str(path))
+    return run
+
+
+@dataclass
+class Session:
+    """One command's repository, scratch objects, temporary folder and progress."""
+
+    repository: Repository
+    scratch: Scratch
+    workshop: Workshop
+    progress: Progress
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    not_materialised: set[str] = field(default_factory=set)
+
+    def gate(self, request: Request, *, keep: Path | None = None, staged: bool = False) -> GateReport:
+        """Judge one patch; with ``keep`` move trees and records there."""
+        tools = gates.Tools(
+            history=UserHistory(self.repository),  # type: ignore[arg-type]
+            objects=self.scratch,
+            bench=lambda subject: self._bench(subject, request),
+            say=self.progress.say,
+            clock=time.monotonic,
+            environment=os.environ if staged else None,
+        )
+        try:
+            return gates.gate(request, tools)
+        finally:
+            self.progress.clear()
+            if keep is not None and (self.workshop.root / "runs").exists():
+                self.workshop.keep(self.workshop.root / "runs", keep)
+
+    def guard(self, request: Request, names: Sequence[str] | None, *, staged: bool = False) -> GateReport:
+        """Run the static guards alone, on a range or (``staged``) on the index against HEAD."""
+        tools = gates.Tools(
+            history=UserHistory(self.repository),  # type: ignore[arg-type]
+            objects=self.scratch,
+            bench=lambda subject: self._bench(subject, request),
+            say=self.progress.say,
+            clock=time.monotonic,
+            environment=os.environ if staged else None,
+        )
+        index = self.scratch.write_index_tree() if staged else None
+        return gates.guard(request, tools, names, index)
+
+    def rerun(self, revision: str, reruns: int, out: Path, command: Sequence[str]) -> list[Path]:
+        """Run one commit's tests ``reruns`` times and return the records, moved to ``out``."""
+        from redbucket.core.paths import JudgeSide
+        from redbucket.core.seeds import derive
+        from redbucket.engine.rerun import plain_specs
+        from redbucket.engine.subject import policy_at
+
+        commit = self.repository.resolve(revision)
+        policy = policy_at(self.scratch, commit)
+        run = policy.run
+        launch = interpreter.resolve(command or run.command, self.repository.work_tree, os.environ)
+        tree = self.scratch.tree_of(commit)
+        entries = self.scratch.entries(tree)
+        runner = self.runner(
+            launch,
+            tracked=tuple(sorted(p for p in entries if p.endswith(".py"))),
+            prepare=run.prepare,
+            env=run.env,
+            budget=run.budget,
+        )
+        specs = plain_specs(
+            tree,
+            entries,
+            JudgeSide(policy),
+            seed=os.environ.get("TEST_SEED") or derive(tree),
+            reruns=reruns,
+            timeout=run.timeout,
+            as_module=launch.as_module,
+        )
+        bench = ParallelBench(runner, read_record, 2 * cpus(), self.cancelled)
+        self.progress.say(f"running the tests {reruns} times")
+        try:
+            runs = bench.run(specs)
+        finally:
+            self.progress.clear()
+        return [self.workshop.keep(Path(r.source), out) for r in runs]
+
+    def _bench(self, subject: Subject, request: Request) -> tuple[Bench, bool, str]:
+        run = subject.policy.run
+        launch = interpreter.resolve(run.command, self.repository.work_tree, os.environ)
+        tracked = {p for p in (*subject.sides.base, *subject.sides.merged) if p.endswith(".py")}
+        runner = self.runner(
+            launch,
+            tracked=tuple(sorted(tracked)),
+            prepare=run.prepare,
+            env=run.env,
+            budget=request.budget or run.budget,
+        )
+        bench = ParallelBench(runner, read_record, 2 * cpus(), self.cancelled)
+        return bench, launch.as_module, launch.python
+
+    def runner(
+        self,
+        launch: interpreter.Launch,
+        *,
+        tracked: tuple[str, ...],
+        prepare: tuple[tuple[str, ...], ...],
+        env: Mapping[str, str],
+        budget: float,
+    ) -> LocalRunner:
+        """Return the local runner for this repository's trees."""
+        top = self.repository.work_tree
+        outside = {str(p) for p in (top, top.resolve() if top else None) if p is not None}
+        return LocalRunner(
+            launch=launch,
+            folder=self.workshop.folder("runs"),
+            lay_out=self._lay_out,
+            digest=trees.digest,
+            outside=tuple(sorted(outside)),
+            tracked=tracked,
+            prepare=prepare,
+            extra_env=env,
+            deadline=time.monotonic() + budget,
+            tree_name=_tree_name(top),
+            user_env=os.environ,
+            cancelled=self.cancelled,
+            on_test=self._test_ended,
+        )
+
+    def _lay_out(self, tree: str, folder: Path) -> None:
+        self.not_materialised.update(trees.layout(self.scratch, tree, folder).not_materialised)
+
+    def _test_ended(self, spec: RunSpec, done: int) -> None:
+        self.progress.test_ended()
+
+
+def _tree_name(top: Path | None) -> str:
+    """Tests may look at the name of the folder that they are in."""
+    return top.name if top is not None and top.name else "tree"
+
+
+@contextmanager
+def session(
+    start: Path, progress: Progress, *, index: Path | None = None, quarantine: Sequence[Path] = ()
+) -> Iterator[Session]:
+    """Open the repository that holds ``start``; the temporary folder goes at the end."""
+    repository = Repository.discover(start, index_file=index, quarantine=quarantine)
+    with Workshop() as workshop, Scratch(workshop.root / "scratch.git", repository) as scratch:
+        opened = Session(repository, scratch, workshop, progress)
+        try:
+            yield opened
+        finally:
+            opened.cancelled.set()
+
+
+def interpreter_name() -> str:
+    """Return the interpreter that runs redbucket itself."""
+    return sys.executable

@@ -1,0 +1,344 @@
+"""What an edit of a judge-side file amounts to: each row is one edit of the same small test file."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from redbucket.core.alteration import Effect, altered, doctest_change
+
+BASE = """\
+import math
+import pytest
+from hypothesis import given, settings, strategies as st
+from lib import f, g
+
+ROWS = [(1, 2), (2, 3)]
+ALLOWED = [1, 2]
+
+@pytest.fixture
+def db():
+    return {}
+
+def helper(x):
+    return x
+
+@pytest.mark.parametrize("a, b", [(1, 2), (2, 3)])
+def test_rows(a, b):
+    assert f(a) == b
+
+@pytest.mark.parametrize("a, b", ROWS)
+def test_named_rows(a, b):
+    assert f(a) == b
+
+@settings(max_examples=200)
+@given(st.integers())
+def test_property(x):
+    assert f(x) == x + 1
+
+def test_sum(db):
+    value = f(1)
+    assert value == 2
+    assert value in ALLOWED
+
+def test_close():
+    assert f(0.1) == pytest.approx(1.1, rel=1e-6)
+    assert math.isclose(f(0.2), 1.2, rel_tol=1e-9)
+
+def test_raises():
+    with pytest.raises(ValueError, match="bad"):
+        g(-1)
+
+class TestCase(Base):
+    size = 3
+
+    def test_one(self):
+        self.assertEqual(f(1), 2)
+        self.assertAlmostEqual(f(0.5), 1.5, places=7)
+
+    def make(self):
+        return 1
+"""
+SUM = "    assert value == 2\n    assert value in ALLOWED\n"
+
+
+def edited(*pairs: str) -> str:
+    text = BASE
+    for old, new in zip(pairs[::2], pairs[1::2], strict=True):
+        assert old in text, old
+        text = text.replace(old, new, 1)
+    return text
+
+
+def judge(new: str, path: str = "tests/test_a.py", old: str = BASE, **more: object):  # noqa: ANN201
+    return altered(old.encode(), new.encode(), path, **more)  # type: ignore[arg-type]
+
+
+HONEST_NOTHING = {
+    "formatting": ("    value = f(1)\n", "    # one\n    value = f( 1 )\n"),
+    "docstring": ("def test_sum(db):\n", 'def test_sum(db):\n    """Adds."""\n'),
+    "parentheses": ("assert value == 2", "assert (value == 2)"),
+}
+HONEST_ADDITIONS = {
+    "new test": ("def helper", "def test_new():\n    assert f(5) == 6\n\ndef helper"),
+    "new test at the end": ("        return 1\n", "        return 1\n\ndef test_new():\n    assert f(5) == 6\n"),
+    "new method": ("    def make", "    def test_two(self):\n        assert 1\n\n    def make"),
+    "new class": ("def helper", "class TestNew:\n    def test_a(self):\n        assert f(3) == 4\n\ndef helper"),
+    "new helper": ("def helper", "def other():\n    return 1\n\ndef helper"),
+    "new fixture": ("def helper", "@pytest.fixture\ndef fresh():\n    return 1\n\ndef helper"),
+    "new constant": ("ROWS = ", "MORE = [1]\nROWS = "),
+    "new import": ("import math\n", "import math\nimport json\n"),
+    "new import used by a new test": ("from lib import f, g\n", "from lib import f, g, h\n\ndef test_h():\n    h()\n"),
+    "sorted imports": ("import math\nimport pytest\n", "import pytest\nimport math\n"),
+    "unused import dropped": (
+        "from hypothesis import given, settings, strategies as st\n",
+        "from hypothesis import given, settings, strategies as st\nimport os\n",
+    ),
+    "new rows": ("[(1, 2), (2, 3)])", "[(1, 2), (2, 3), (3, 4)])"),
+    "new rows in a constant": ("ROWS = [(1, 2), (2, 3)]", "ROWS = [(0, 1), (1, 2), (2, 3)]"),
+    "more examples": ("max_examples=200", "max_examples=500"),
+    "assertion appended": (SUM, SUM + "    assert f(2) == 3\n"),
+    "statements and assertion appended": (SUM, SUM + "    other = f(2)\n    assert other == 3\n"),
+    "assertion between": ("    value = f(1)\n", "    value = f(1)\n    assert value\n"),
+    "skipped new test": ("def helper", "@pytest.mark.skip\ndef test_new():\n    assert 0\n\ndef helper"),
+    "main block": ("ROWS = ", 'if __name__ == "__main__":\n    pytest.main()\n\nROWS = '),
+    "unused helper dropped": ("def helper(x):\n    return x\n", ""),
+    "reordered": ("def helper(x):\n    return x\n", "", "class TestCase", "def helper(x):\n    return x\n\nclass TestCase"),
+}
+WEAKENINGS = {
+    "assertion removed": ("    assert value == 2\n", "", "removes the assertion"),
+    "all assertions removed": (SUM, "", "removes the assertion"),
+    "== to >": ("assert value == 2", "assert value > 0", "turns `==` into `>`"),
+    "== to in": ("assert value == 2", "assert value in (2, 3)", "turns `==` into `in`"),
+    "== to is not None": ("assert value == 2", "assert value is not None", "turns `==` into `is not`"),
+    "== to truth": ("assert value == 2", "assert value", "truth test"),
+    "or": ("assert value == 2", "assert value == 2 or True", "alternative"),
+    "constant": ("assert value == 2", "assert True", "constant"),
+    "expected rewritten": ("assert value == 2", "assert value == 3", "rewrites the expected value"),
+    "conditional": ("    assert value == 2\n", "    if value:\n        assert value == 2\n", "condition"),
+    "try around": (
+        "    assert value == 2\n",
+        "    try:\n        assert value == 2\n    except Exception:\n        pass\n",
+        "broad",
+    ),
+    "suppress around": ("    assert value == 2\n", "    with suppress(Exception):\n        assert value == 2\n", "broad"),
+    "early return": ("    assert value == 2\n", "    return\n    assert value == 2\n", "returns early"),
+    "skip inside": ("    value = f(1)\n", "    pytest.skip()\n    value = f(1)\n", "skips"),
+    "skip appended": (SUM, SUM + "    pytest.skip()\n", "skips"),
+    "importorskip inside": ("    value = f(1)\n", "    pytest.importorskip('x')\n    value = f(1)\n", "skips"),
+    "generator": (SUM, SUM + "    yield\n", "generator"),
+    "skip": ("def test_sum", "@pytest.mark.skip\ndef test_sum", "skips or excuses"),
+    "skipif": ("def test_sum", "@pytest.mark.skipif(True, reason='')\ndef test_sum", "skips or excuses"),
+    "xfail": ("def test_sum", "@pytest.mark.xfail\ndef test_sum", "skips or excuses"),
+    "flaky": ("def test_sum", "@pytest.mark.flaky(reruns=5)\ndef test_sum", "reruns"),
+    "class skip": ("class TestCase", "@unittest.skip('x')\nclass TestCase", "skips or excuses"),
+    "approx wider": ("rel=1e-6", "rel=0.5", "widens the tolerance rel"),
+    "approx abs added": ("rel=1e-6", "rel=1e-6, abs=9", "widens the tolerance abs"),
+    "approx added": ("assert value == 2", "assert value == pytest.approx(2)", "allows a tolerance"),
+    "isclose wider": ("rel_tol=1e-9", "rel_tol=1e-1", "widens the tolerance rel_tol"),
+    "fewer places": ("places=7", "places=1", "widens the tolerance places"),
+    "delta added": ("places=7", "delta=5", "widens the tolerance delta"),
+    "assertEqual to assertTrue": ("assertEqual(f(1), 2)", "assertTrue(f(1))", "loosens the assertion"),
+    "broader raises": ("pytest.raises(ValueError, match", "pytest.raises(Exception, match", "broader exception"),
+    "tuple raises": ("pytest.raises(ValueError, ", "pytest.raises((ValueError, TypeError), ", "broader exception"),
+    "match dropped": (', match="bad"', "", "message"),
+    "row removed": ("[(1, 2), (2, 3)])", "[(1, 2)])", "removes the parameter row `(2, 3)`"),
+    "row replaced": ("[(1, 2), (2, 3)])", "[(1, 2), (2, 9)])", "removes the parameter row `(2, 3)`"),
+    "row skipped": (
+        "[(1, 2), (2, 3)])",
+        "[(1, 2), pytest.param(2, 3, marks=pytest.mark.skip)])",
+        "removes the parameter row",
+    ),
+    "row of a constant removed": ("ROWS = [(1, 2), (2, 3)]", "ROWS = [(1, 2)]", "removes 1 rows"),
+    "fewer examples": ("max_examples=200", "max_examples=1", "fewer examples"),
+    "examples left to the default": ("@settings(max_examples=200)\n", "@settings()\n", "fewer examples"),
+    "health check": ("max_examples=200", "max_examples=200, suppress_health_check=list(HealthCheck)", "health"),
+    "phases": ("max_examples=200", "max_examples=200, phases=[]", "phases"),
+    "given removed": ("@given(st.integers())\ndef test_property(x):", "def test_property(x=1):", "removes `@given"),
+    "patched": ("def test_sum(db):", "@mock.patch('lib.f')\ndef test_sum(db):", "replaces a part"),
+    "mock inside": ("    value = f(1)\n", "    f = Mock(return_value=2)\n    value = f(1)\n", "mock"),
+    "deleted": ("def test_sum(db):\n    value = f(1)\n" + SUM, "", "deletes test_sum"),
+    "renamed away": ("def test_sum(", "def check_sum(", "not collected"),
+    "renamed": ("def test_sum(", "def test_total(", "renames test_sum to test_total"),
+    "second definition": ("class TestCase", "def test_sum():\n    pass\n\nclass TestCase", "second time"),
+    "second method": ("    def make", "    def test_one(self):\n        pass\n\n    def make", "second time"),
+    "autouse": ("def helper", "@pytest.fixture(autouse=True)\ndef quiet():\n    pass\n\ndef helper", "autouse"),
+    "module mark": ("ROWS = ", "pytestmark = pytest.mark.skip\nROWS = ", "pytestmark"),
+    "override of an assertion": ("    def make", "    def assertEqual(self, a, b):\n        pass\n\n    def make", "overrides"),
+    "setUp added": ("    def make", "    def setUp(self):\n        pass\n\n    def make", "every test of the class"),
+    "patched at import": ("ROWS = ", "import lib\nlib.f = lambda x: x + 1\nROWS = ", "runs at import"),
+    "setattr in a constant": ("ROWS = ", "QUIET = setattr(g, 'x', 1)\nROWS = ", "reaches into"),
+}
+OTHER_CHANGES = {
+    "allowed values extended": ("ALLOWED = [1, 2]", "ALLOWED = [1, 2, 3]", "changes the value of ALLOWED"),
+    "input rewritten": ("    value = f(1)\n", "    value = f(2 - 1)\n", "changes the body"),
+    "helper": ("    return x\n", "    return 2\n", "changes"),
+    "fixture": ("    return {}\n", "    return {1: 2}\n", "changes"),
+    "fixture request": ("def test_sum(db)", "def test_sum(db, quiet)", "changes the arguments"),
+    "base class": ("class TestCase(Base)", "class TestCase(Other)", "changes the bases"),
+    "class setting": ("    size = 3\n", "    size = 3\n    client_class = Fake\n", "bases may act on"),
+    "import from elsewhere": ("from lib import f, g", "from fake import f, g", "from somewhere else"),
+    "star import": ("from lib import f, g", "from lib import f, g\nfrom fake import *", "runs at import"),
+    "setup_module": ("def helper", "def setup_module():\n    pass\n\ndef helper", "adds setup_module"),
+    "mark": ("def test_sum", "@pytest.mark.slow\ndef test_sum", "adds the decorator"),
+}
+
+
+@pytest.mark.parametrize("pairs", HONEST_NOTHING.values(), ids=HONEST_NOTHING)
+def test_nothing(pairs: tuple[str, ...]) -> None:
+    assert judge(edited(*pairs)).effect is Effect.NOTHING
+
+
+@pytest.mark.parametrize("pairs", HONEST_ADDITIONS.values(), ids=HONEST_ADDITIONS)
+def test_additions(pairs: tuple[str, ...]) -> None:
+    result = judge(edited(*pairs))
+    assert result.effect is Effect.ADDITIVE, result.changes
+
+
+@pytest.mark.parametrize(("old", "new", "says"), WEAKENINGS.values(), ids=WEAKENINGS)
+def test_weakenings(old: str, new: str, says: str) -> None:
+    result = judge(edited(old, new))
+    assert result.effect is Effect.CHANGED
+    assert any(says in change.text for change in result.changes), result.changes
+    assert result.weakens, result.changes
+
+
+@pytest.mark.parametrize(("old", "new", "says"), OTHER_CHANGES.values(), ids=OTHER_CHANGES)
+def test_other_changes(old: str, new: str, says: str) -> None:
+    result = judge(edited(old, new))
+    assert result.effect is Effect.CHANGED
+    assert any(says in change.text for change in result.changes), result.changes
+
+
+def test_a_lifted_skip_is_an_addition() -> None:
+    old = edited("def test_sum", "@pytest.mark.xfail\ndef test_sum")
+    assert judge(BASE, old=old).effect is Effect.ADDITIVE
+    assert judge(old).effect is Effect.CHANGED
+
+
+def test_assertions_in_an_expected_failure_are_no_addition() -> None:
+    old = edited("def test_sum", "@pytest.mark.xfail\ndef test_sum")
+    assert judge(old.replace(SUM, SUM + "    assert 0\n"), old=old).effect is Effect.CHANGED
+
+
+def test_tightened_tolerance_is_a_change_but_no_weakening() -> None:
+    result = judge(edited("rel=1e-6", "rel=1e-9"))
+    assert result.effect is Effect.CHANGED
+    assert not any("widens" in change.text for change in result.changes)
+
+
+def test_builtin_shadowed_by_a_helper() -> None:
+    old = "from lib import f\ndef test_a():\n    assert sorted(f()) == [1]\n"
+    new = old + "def sorted(x):\n    return [1]\n"
+    assert judge(new, old=old).effect is Effect.CHANGED
+    assert judge(old + "def ordered(x):\n    return [1]\n", old=old).effect is Effect.ADDITIVE
+
+
+def test_local_variables_do_not_block_a_new_constant() -> None:
+    assert judge(edited("ROWS = ", "value = 3\nROWS = ")).effect is Effect.ADDITIVE
+
+
+CONFTEST = "import pytest\n\n@pytest.fixture\ndef db():\n    return 1\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "effect"),
+    [
+        ("@pytest.fixture\ndef other():\n    return 1\n", Effect.ADDITIVE),
+        ("def make():\n    return 1\n", Effect.ADDITIVE),
+        ("@pytest.fixture(autouse=True)\ndef other():\n    return 1\n", Effect.CHANGED),
+        ("@pytest.fixture\ndef tmp_path():\n    return 1\n", Effect.CHANGED),
+        ("@pytest.fixture(name='tmp_path')\ndef mine():\n    return 1\n", Effect.CHANGED),
+        ("@pytest.fixture\ndef above():\n    return 1\n", Effect.CHANGED),
+        ("def pytest_runtest_makereport(item, call): ...\n", Effect.CHANGED),
+        ("collect_ignore = ['test_a.py']\n", Effect.CHANGED),
+        ("pytest_plugins = ['x']\n", Effect.CHANGED),
+        ("import lib\nlib.f = None\n", Effect.CHANGED),
+        ("from other import *\n", Effect.CHANGED),
+    ],
+)
+def test_conftest(more: str, effect: Effect) -> None:
+    outer = {"above"}
+    assert judge(CONFTEST + more, "tests/conftest.py", CONFTEST, outer_fixtures=outer).effect is effect
+    new = altered(None, f"import pytest\n{more}".encode(), "tests/sub/conftest.py", outer_fixtures=outer)
+    assert new.effect is effect
+
+
+def test_new_files() -> None:
+    honest = "import os, pytest, lib\nos.environ['X'] = '1'\npytestmark = pytest.mark.slow\nnp = pytest.importorskip('np')\n"
+    honest += "app = lib.App()\napp.testing = True\n@pytest.fixture(autouse=True)\ndef q(): ...\ndef test_a(): assert 1\n"
+    assert altered(None, honest.encode(), "tests/test_new.py").effect is Effect.ADDITIVE
+    patching = "import lib\nlib.f = lambda x: x + 1\ndef test_a(): assert 1\n"
+    assert altered(None, patching.encode(), "tests/test_new.py").effect is Effect.CHANGED
+    assert altered(None, b"x = (", "tests/test_new.py").effect is Effect.CHANGED
+    assert altered(b"x = 1\n", None, "tests/test_new.py").weakens
+    assert altered(b"Old words", b"New words", "tests/README.md").effect is Effect.NOTHING
+    assert altered(None, b"{}", "tests/a.json").effect is Effect.ADDITIVE
+    assert altered(b"[]", b"{}", "tests/a.test.js").effect is Effect.CHANGED
+
+
+def test_inherited_names_can_be_told() -> None:
+    new = edited("    def make", "    def test_two(self):\n        pass\n\n    def make")
+    assert judge(new).effect is Effect.ADDITIVE
+    assert judge(new, inherited={"TestCase": {"test_two"}}).effect is Effect.CHANGED
+
+
+DOC = '''\
+"""Module.
+
+>>> add(1, 2)
+3
+"""
+
+def add(a, b):
+    """Add.
+
+    >>> x = 1
+    >>> add(x, 1)
+    2
+    """
+    return a + b
+'''
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "effect"),
+    [
+        ("return a + b", "return b + a", Effect.NOTHING),
+        ("Add.", "Add two.", Effect.NOTHING),
+        ("    2\n", "    2\n    >>> add(2, 2)\n    4\n", Effect.ADDITIVE),
+        ("    >>> add(x, 1)", "    >>> add(0, 0)\n    0\n    >>> add(x, 1)", Effect.ADDITIVE),
+        ("    >>> add(x, 1)", "    >>> add = lambda *a: 2\n    >>> add(x, 1)", Effect.CHANGED),
+        ("    2\n", "    3\n", Effect.CHANGED),
+        (">>> add(x, 1)", ">>> add(x, 1)  # doctest: +SKIP", Effect.CHANGED),
+        (">>> add(x, 1)", ">>> add(x, 1)  # doctest: +ELLIPSIS", Effect.CHANGED),
+        ("    >>> x = 1\n    >>> add(x, 1)\n    2\n", "", Effect.CHANGED),
+        ("def add(a, b):", "def plus(a, b):", Effect.NOTHING),
+        ("return a + b", "return (", Effect.CHANGED),
+    ],
+)
+def test_doctests(old: str, new: str, effect: Effect) -> None:
+    assert old in DOC
+    assert doctest_change(DOC.encode(), DOC.replace(old, new).encode()).effect is effect
+
+
+def test_doctest_with_broken_indentation_is_compared_as_text() -> None:
+    broken = DOC.replace("    >>> add(x, 1)", "    >>>add(x, 1)")
+    assert doctest_change(DOC.encode(), broken.encode()).effect is Effect.CHANGED
+    assert doctest_change(broken.encode(), broken.encode()).effect is Effect.NOTHING
+
+
+def test_text_files_with_doctests() -> None:
+    old = b"Title\n\n>>> 1 + 1\n2\n"
+    assert altered(old, b"Heading\n\n>>> 1 + 1\n2\n", "tests/a.rst").effect is Effect.NOTHING
+    assert altered(old, old + b"\n>>> 2\n2\n", "tests/a.rst").effect is Effect.ADDITIVE
+    assert altered(old, b"Title\n", "tests/a.rst").weakens
+
+
+def test_ten_thousand_lines_stay_fast() -> None:
+    body = "".join(f"def test_{i}(db):\n    x = f({i})\n    assert x == {i}\n    assert x\n\n" for i in range(2000))
+    start = time.perf_counter()
+    result = judge(body.replace("assert x == 77\n", "assert x >= 77\n"), old=body)
+    assert [change.unit for change in result.changes] == ["test_77"]
+    assert time.perf_counter() - start < 10

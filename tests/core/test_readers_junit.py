@@ -1,0 +1,185 @@
+"""JUnit XML as the producers write it, and as an attacker does."""
+
+from __future__ import annotations
+
+import pytest
+
+from redbucket.core.errors import Misused
+from redbucket.core.readers import read
+from tests.core.samples import SAMPLES
+
+
+def one(raw, **given):
+    (run,) = read(raw, "o.xml", **given)
+    return run
+
+
+def sample(name):
+    return one((SAMPLES / f"{name}.xml").read_bytes())
+
+
+EXPECTED = {
+    "pytest": {
+        "tests/test_bad.py": "error",
+        "tests/test_a.py::TestX::test_b": "failed",
+        "tests/test_a.py::TestX::test_xf": "xfailed",
+        "tests/test_a.py::TestX::test_xp": "xpassed",
+        "tests/test_a.py::TestX::test_xpn": "passed",
+        "tests/test_a.py::test_td": "error",
+        "tests/test_a.py::test_td2": "failed",
+        "tests/test_a.py::test_su": "error",
+        "tests/test_a.py::test_p[1]": "passed",
+        "tests/test_a.py::test_p[2]": "passed",
+        "tests/test_a.py::test_skip": "skipped",
+    },
+    "pytest_xunit1": {
+        "tests/unit/test_a.py::test_case::test_one": "passed",
+        "tests/unit/test_a.py::test_two": "failed",
+    },
+    "gotestsum": {
+        "example.com/calc::TestAdd": "passed",
+        "example.com/calc::TestDiv/by_zero": "failed",
+        "example.com/calc::TestFlaky": "failed",
+        "example.com/calc::TestSkip": "skipped",
+    },
+    "jest": {
+        "jest tests > Math > Math adds::Math adds": "passed",
+        "Math divides::Math divides": "failed",
+        "Math waits::Math waits": "skipped",
+        "jest tests > Text > Math adds::Math adds": "passed",
+    },
+    "surefire": {
+        "com.example.FooTest::adds": "passed",
+        "com.example.FooTest::flaky": "passed",
+        "com.example.FooTest::red": "failed",
+        "com.example.FooTest::breaks": "error",
+        "com.example.FooTest::later": "skipped",
+    },
+    "nextest": {
+        "calc::basic::tests::adds": "passed",
+        "calc::basic::tests::divides": "failed",
+        "calc::basic::tests::aborts": "crashed",
+        "calc::basic::tests::hangs": "timeout",
+    },
+    "phpunit": {
+        "Tests.MathTest::testAdd": "passed",
+        "Tests.MathTest::testMany with data set #0": "passed",
+        "Tests.MathTest::testMany with data set #1": "failed",
+    },
+    "mocha": {"adds::Math adds": "passed", "divides::Math divides": "failed"},
+    "node": {"math::adds": "passed", "math::divides": "failed", "math::later": "skipped", "adds": "passed"},
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_every_producer(name):
+    run = sample(name)
+    assert run.broken == ""
+    found = {nodeid: test.outcome.value for nodeid, test in run.tests.items()}
+    assert sorted(found.items()) == sorted(EXPECTED[name].items())
+
+
+def test_what_else_is_read():
+    assert sample("pytest").tests["tests/test_a.py::test_p[1]"].seed == "42"
+    assert sample("pytest").tests["tests/test_a.py::TestX::test_b"].message == "assert 3 == 4"
+    assert sample("pytest").tests["tests/test_a.py::test_td2"].exception == "AssertionError"
+    surefire = sample("surefire")
+    assert surefire.seed == "42"
+    assert surefire.tests["com.example.FooTest::flaky"].attempts == ("failed", "passed")
+    assert surefire.tests["com.example.FooTest::red"].attempts == ("failed", "failed")
+    assert surefire.tests["com.example.FooTest::red"].exception == "org.opentest4j.AssertionFailedError"
+    assert surefire.tests["com.example.FooTest::red"].message == "expected: <1> but was: <3>"
+    assert sample("gotestsum").tests["example.com/calc::TestFlaky"].attempts == ("passed", "failed")
+    assert "got 1, want 0" in sample("gotestsum").tests["example.com/calc::TestDiv/by_zero"].message
+    assert sample("jest").tests["Math divides::Math divides"].message.startswith("Error: expect(received)")
+
+
+def test_a_seed_of_the_suite_holds_for_its_tests():
+    assert {t.seed for t in sample("surefire").tests.values()} == {"42"}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_every_cut_is_broken_or_refused(name):
+    raw = (SAMPLES / f"{name}.xml").read_bytes().rstrip()
+    for size in range(1, len(raw) - 1, 13):
+        try:
+            run = one(raw[:size])
+        except Misused:
+            continue
+        assert "damaged" in run.broken or "announces" in run.broken
+
+
+BOMB = b"""<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "lol"><!ENTITY b "&a;&a;&a;">]>
+<testsuite name="x" tests="1"><testcase classname="a" name="&b;"/></testsuite>"""
+EXTERNAL = (
+    b"""<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><testsuite><testcase name="&e;"/></testsuite>"""
+)
+
+
+@pytest.mark.parametrize("raw", [BOMB, EXTERNAL, b"<!DOCTYPE testsuite SYSTEM 'x.dtd'><testsuite/>"])
+def test_a_document_type_is_refused(raw):
+    with pytest.raises(Misused, match="document type"):
+        one(raw)
+
+
+@pytest.mark.parametrize(
+    "raw", [b"<html/>", b"<", b"<?xml version='1.0'?>", b"<a><testsuite/></a>", b"<!-- x -->"]
+)
+def test_other_xml_is_refused(raw):
+    with pytest.raises(Misused, match="JUnit XML"):
+        one(raw)
+
+
+def test_deep_nesting_ends():
+    raw = b"<testsuite>" * 100_000
+    assert "nested more than 200 deep" in one(raw).broken
+
+
+@pytest.mark.parametrize(
+    "junk", [b"\x1b[31m", b"\x00", b"&#x1b;", b"&#0;", b"&#xFFFF;", b"\xff\xfe", b"\xed\xb2\x80"]
+)
+def test_characters_that_xml_forbids_lose_no_run(junk):
+    body = (
+        b'<testsuite><testcase classname="a" name="b"><failure message="x%sy"/></testcase></testsuite>' % junk
+    )
+    run = one(body)
+    assert run.broken == ""
+    assert run.tests["a::b"].outcome.value == "failed"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "iso-8859-1", "windows-1252"])
+def test_encodings(encoding):
+    head = f'<?xml version="1.0" encoding="{encoding}"?>'
+    text = head + '<testsuite><testcase classname="é" name="b"/></testsuite>'
+    assert list(one(text.encode(encoding)).tests) == ["é::b"]
+
+
+def test_an_unknown_encoding_is_refused():
+    with pytest.raises(Misused):
+        one(b'<?xml version="1.0" encoding="klingon"?><testsuite/>')
+
+
+def test_fewer_tests_than_announced():
+    assert (
+        "announces 3 tests and holds 1"
+        in one(b'<testsuite tests="3"><testcase name="a"/></testsuite>').broken
+    )
+
+
+def test_google_test_s_disabled_tests_are_skipped():
+    run = one(b'<testsuite name="S"><testcase name="a" status="notrun" classname="S"/></testsuite>')
+    assert run.tests["S::a"].outcome.value == "skipped"
+
+
+def test_long_texts_are_cut_with_a_mark():
+    raw = b'<testsuite><testcase name="a"><failure>' + b"x" * 200_000 + b"</failure></testcase></testsuite>"
+    message = one(raw).tests["a"].message
+    assert len(message) < 9_000
+    assert "characters cut" in message
+
+
+def test_a_test_with_two_failures_keeps_the_first():
+    raw = (
+        b'<testsuite><testcase name="a"><failure message="m1"/><failure message="m2"/></testcase></testsuite>'
+    )
+    assert one(raw).tests["a"].message == "m1"

@@ -1,0 +1,199 @@
+"""Reports to render: one of each kind, a hostile one, a large one."""
+
+from __future__ import annotations
+
+from redbucket.core.buckets import Bucket
+from redbucket.core.findings import Finding, Severity
+from redbucket.core.report import GateReport, IdentityReport, Problem, Row, Verdict
+
+BASE = "1f2e3d4c5b6a79881f2e3d4c5b6a79881f2e3d4c"
+HEAD = "abcdef0123456789abcdef0123456789abcdef01"
+FREEZE = "capture the input; fix isolation; freeze only with owner, ticket, expiry, replay"
+MISS_SPEND = "strengthen a property over a domain; a single equality is rejected; keep the revealing seed"
+
+
+def row(nodeid: str, bucket: Bucket, **more: object) -> Row:
+    return Row(nodeid=nodeid, bucket=bucket, **more)  # type: ignore[arg-type]
+
+
+MISS = row(
+    "tests/test_b.py::test_edges",
+    Bucket.INVARIANT_MISS,
+    introduced=True,
+    blocks=True,
+    why="it failed 3 of 3 runs in the same way, and nothing that was tried (alone, reversed, hash-seed)"
+    " flips it; base passes",
+    spend=MISS_SPEND,
+    doubt=0.015625,
+    outcomes={"H": ["failed"] * 3, "B": ["passed"] * 3},
+    message="AssertionError: assert 3 == 2\n  left  = bucket(7)\n  right = 2\n  at pkg/bucket.py:12",
+    tried=["alone", "reversed", "hash-seed"],
+)
+DRIFT = row(
+    "tests/test_data.py::test_recorded[edges]",
+    Bucket.FIXTURE_DRIFT,
+    introduced=True,
+    blocks=True,
+    why="it fails with the patch's bytes of tests/data/edges.json and passes with the base's",
+    spend="diff the fixture; a human locks or refreshes; no freeze",
+    outcomes={"H": ["failed"] * 3, "B": ["passed"] * 3, "F": ["failed"]},
+    fixtures=["tests/data/edges.json"],
+)
+NOISE = row(
+    "tests/test_race.py::TestPool::test_order",
+    Bucket.NOISE,
+    introduced=True,
+    blocks=True,
+    cause="concurrency",
+    why="it passed 2 and failed 1 of 3 runs with one seed",
+    spend=FREEZE,
+    doubt=0.25,
+    outcomes={"H": ["passed", "failed", "passed"], "B": ["passed"] * 3},
+)
+UNCLASSIFIED = row(
+    "tests/test_seed.py::test_sample",
+    Bucket.UNCLASSIFIED,
+    why="no seed is recorded in 3 of 3 runs",
+    spend="pin TEST_SEED and rerun; write nothing",
+    outcomes={"H": ["failed"] * 3},
+)
+UNTRUSTED = row(
+    "tests/test_new.py::test_green",
+    Bucket.UNTRUSTED,
+    why="the patch wrote it",
+    spend="ignored for merge",
+    outcomes={"P": ["passed"] * 3},
+)
+RED = row(
+    "tests/test_old.py::test_red",
+    Bucket.INVARIANT_MISS,
+    introduced=False,
+    why="it failed 3 of 3 runs in the same way; base fails too",
+    spend=MISS_SPEND,
+    outcomes={"H": ["failed"] * 3, "B": ["failed"] * 3},
+    message="ValueError: old",
+)
+NOISY = row(
+    "tests/test_old.py::test_noisy",
+    Bucket.NOISE,
+    introduced=False,
+    cause="clock",
+    why="it was mixed in base",
+    spend=FREEZE,
+    outcomes={"H": ["failed", "timeout", "passed"], "B": ["passed", "crashed", "passed"]},
+)
+PASSES = [
+    row(f"tests/test_ok.py::test_{i}", Bucket.STABLE_PASS, why="it passed 3 of 3 runs") for i in range(40)
+]
+SKIPPED = row("tests/test_win.py::test_reg", Bucket.SKIPPED, why="it was skipped in 3 of 3 runs")
+PROTECTED = Finding(
+    rule="protected-path",
+    severity=Severity.REFUSE,
+    path="redbucket.toml",
+    reason="the policy decides what is accepted, and an agent's patch changes it",
+    remedy="put it back, or ask a human to endorse it",
+)
+WARNING = Finding(
+    rule="one-example",
+    severity=Severity.WARN,
+    path="tests/test_new.py",
+    line=4,
+    nodeid="tests/test_new.py::test_green",
+    reason="a single equality proves one example",
+    remedy="quantify over a domain",
+)
+NOTE = Finding(rule="untrusted-test", severity=Severity.NOTE, reason="1 test is the patch's own")
+COMMON = {
+    "base": BASE,
+    "head": HEAD,
+    "merge_tree": "9" * 40,
+    "seed": "8812",
+    "reruns": 3,
+    "duration": 12.34,
+    "interpreter": "/usr/bin/python3",
+    "identity": IdentityReport(agent=True, marks=["branch agent/bucketizer"]),
+}
+
+FULL = GateReport(
+    verdict=Verdict.REFUSE,
+    exit_code=1,
+    tests=[*PASSES, SKIPPED, RED, NOISY, UNTRUSTED, UNCLASSIFIED, NOISE, DRIFT, MISS],
+    findings=[NOTE, WARNING, PROTECTED],
+    undecided=[Problem(code="no-seed", reason="one run has no seed", remedy="set TEST_SEED")],
+    notes=[Problem(code="dirty-work-tree", reason="the work tree is not judged, only commits are")],
+    **COMMON,  # type: ignore[arg-type]
+)
+BROKEN = GateReport(
+    verdict=Verdict.REFUSE,
+    exit_code=1,
+    tests=[*PASSES, MISS, UNTRUSTED, RED],
+    findings=[PROTECTED],
+    **COMMON,  # type: ignore[arg-type]
+)
+GREEN = GateReport(
+    verdict=Verdict.ACCEPT,
+    exit_code=0,
+    tests=[*PASSES, SKIPPED],
+    **COMMON,  # type: ignore[arg-type]
+)
+EMPTY = GateReport(verdict=Verdict.UNDECIDED, exit_code=2)
+
+# Escapes, bidi and zero-width characters, markup of every format, a mention, links, a byte that is not UTF-8.
+EVIL = (
+    "\x1b[2J\x1b]0;owned\x07\x9b31m\u202e\u2066\u200b\r\nACCEPT\x00\udcff`x`</details><script>"
+    "@everyone ![i](http://e.example/i.png) [l](javascript:1) http://e.example"
+    " www.e.example a@e.example #12 ]]>"
+    "&amp;\"'|*_{0}"
+)
+
+
+def hostile() -> GateReport:
+    """Return a report whose every free text is hostile."""
+    test = row(
+        f"tests/{EVIL}.py::test[{EVIL}]",
+        Bucket.INVARIANT_MISS,
+        introduced=True,
+        blocks=True,
+        cause=EVIL,
+        why=EVIL,
+        spend=EVIL,
+        state=EVIL,
+        outcomes={EVIL: [EVIL], "H": ["failed"]},
+        fixtures=[EVIL],
+        message=f"{EVIL}\n```\n</failure>\n{EVIL}",
+        tried=[EVIL],
+    )
+    finding = Finding(
+        rule="protected-path", severity=Severity.REFUSE, path=EVIL, nodeid=EVIL, reason=EVIL, remedy=EVIL
+    )
+    problem = Problem(code=EVIL, reason=EVIL, remedy=EVIL)
+    other = [
+        row(f"{EVIL}::{bucket.value}", bucket, why=EVIL, spend=EVIL, message=EVIL, blocks=blocks)
+        for bucket in Bucket
+        for blocks in (True, False)
+    ]
+    return GateReport(
+        verdict=Verdict.REFUSE,
+        exit_code=1,
+        summary=EVIL,
+        base=EVIL,
+        head=EVIL,
+        seed=EVIL,
+        identity=IdentityReport(agent=True, marks=[EVIL]),
+        tests=[test, *other],
+        findings=[finding],
+        undecided=[problem],
+        notes=[problem],
+        untrusted_green=True,
+        interpreter=EVIL,
+        kept=EVIL,
+    )
+
+
+def large(n: int) -> GateReport:
+    """Return a report of ``n`` rows, a third of which are passes."""
+    makers = (MISS, NOISE, PASSES[0])
+    import msgspec
+
+    tests = [msgspec.structs.replace(makers[i % 3], nodeid=f"tests/test_{i}.py::test") for i in range(n)]
+    return GateReport(verdict=Verdict.REFUSE, exit_code=1, tests=tests, reruns=3)

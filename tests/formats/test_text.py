@@ -1,0 +1,202 @@
+"""The report for a terminal."""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+import pytest
+
+from redbucket.core.buckets import Bucket
+from redbucket.core.report import GateReport, Row, Verdict
+from redbucket.formats.clean import shell
+from redbucket.formats.clean import width as columns
+from redbucket.formats.phrases import DISCLAIMER, Group, doubt, group_of
+from redbucket.formats.text import render
+from tests.formats import reports as r
+
+ALL = (r.FULL, r.BROKEN, r.GREEN, r.EMPTY)
+
+
+@pytest.mark.parametrize("report", ALL)
+@pytest.mark.parametrize("width", [80, 200])
+@pytest.mark.parametrize("verbose", [False, True])
+def test_it_fits_and_is_black_and_white(report: GateReport, width: int, verbose: bool) -> None:
+    out = render(report, width=width, verbose=verbose)
+    assert out.endswith("\n")
+    assert "\x1b" not in out
+    assert max(map(columns, out.splitlines())) <= width
+    assert all(line == line.rstrip() for line in out.splitlines())
+    assert "\n\n\n" not in out
+
+
+def test_colour_only_adds_escape_codes() -> None:
+    import re
+
+    coloured = render(r.FULL, color=True)
+    assert coloured.startswith("\x1b[1;31mREFUSE\x1b[0m  1 test broken")
+    assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == render(r.FULL)
+
+
+def test_the_verdict_comes_first_and_then_what_to_do() -> None:
+    first, second, third, *_ = render(r.BROKEN).splitlines()
+    assert first == "REFUSE  1 test broken by this patch, 1 protected file changed"
+    assert (second, third) == ("", "Next")
+    out = render(r.BROKEN)
+    assert "       tests/test_b.py::test_edges\n" in out
+    assert "failed 3 of 3 with the\n     patch, passed 3 of 3 without it" in out
+    assert f"$ git checkout {r.BASE[:12]} -- redbucket.toml\n" in out
+    assert "$ redbucket endorse redbucket.toml\n" in out
+
+
+def test_the_verdict_is_one_line_whatever_there_is_to_say() -> None:
+    first, second, *_ = render(r.FULL).splitlines()
+    assert first.startswith("REFUSE  1 test broken by this patch, ")
+    assert first.endswith("more")
+    assert second == ""
+    assert "left undecided" in render(r.FULL, width=250).splitlines()[0]
+
+
+def test_the_most_urgent_comes_first() -> None:
+    out = render(r.FULL)
+    order = [
+        "Next",
+        "Undecided",
+        "Findings",
+        "  refuse protected-path",
+        "  warn   one-example",
+        "  note   untrusted-test",
+        "Broken by this patch: 1 test",
+        "Fixture drift: 1 test",
+        "Made noisy by this patch: 1 test",
+        "Cannot be classified: 1 test",
+        "The patch's own tests",
+        "Red or noisy, but not shown to come from this patch: 2 tests",
+        "Passed every time: 40; Skipped every time: 1",
+        "Notes",
+        "Doubt: 3 runs cannot see",
+        DISCLAIMER,
+    ]
+    places = [out.index(f"\n{part}") for part in order]
+    assert places == sorted(places)
+
+
+def test_a_row_says_all_that_is_known() -> None:
+    out = render(r.FULL)
+    for part in (
+        "introduced; H FFF  B PPP; doubt 1 in 64",
+        "introduced; H PFP  B PPP; cause: concurrency; doubt 25%",
+        "already noisy; H FTP  B PCP; cause: clock",
+        "already red; H FFF  B FFF",
+        "to do: strengthen a property",
+        "| AssertionError: assert 3 == 2",
+        "... and 1 more line (--verbose shows all)",
+        "F failed",
+        "C crashed",
+    ):
+        assert part in out
+
+
+def test_verbose_shows_the_evidence_and_what_was_skipped() -> None:
+    brief, full = render(r.FULL), render(r.FULL, verbose=True)
+    for part in ("tried: alone, reversed, hash-seed", "at pkg/bucket.py:12", r.SKIPPED.nodeid, r.HEAD):
+        assert part in full
+        assert part not in brief
+    assert r.PASSES[0].nodeid not in full
+
+
+def test_long_lists_are_cut_and_the_cut_is_said() -> None:
+    report = r.large(90)
+    brief, full = render(report), render(report, verbose=True)
+    assert brief.count("... and 10 more (--verbose shows all)") == 2
+    assert brief.count("::test") < 60 < full.count("::test")
+    assert "more (--verbose" not in full.replace("more line", "")
+
+
+def test_nothing_that_blocks_is_hidden() -> None:
+    for bucket in Bucket:
+        for introduced in (True, False, None):
+            test = Row(nodeid=f"t.py::{bucket.value}", bucket=bucket, introduced=introduced, blocks=True)
+            assert group_of(test) not in (Group.ALREADY, Group.UNTRUSTED, Group.SKIPPED, Group.PASSED)
+            assert test.nodeid in render(GateReport(verdict=Verdict.REFUSE, exit_code=1, tests=[test]))
+
+
+def test_green_says_so_and_what_it_does_not_mean() -> None:
+    out = render(r.GREEN)
+    assert out.startswith("ACCEPT  40 tests passed every time, none got worse\n\nNext: nothing to do")
+    assert "cannot see flakes" in out
+    assert out.endswith(f"{DISCLAIMER}\n")
+
+
+def test_untrusted_green_is_said_loudly() -> None:
+    report = msgspec.structs.replace(r.GREEN, untrusted_green=True, tests=[*r.GREEN.tests, r.UNTRUSTED])
+    out = render(report)
+    assert "own tests" in out.splitlines()[0]
+    assert "Untrusted green: no trusted test that passed executes a changed line" in out
+    assert "$ redbucket endorse tests/test_new.py" in out
+
+
+def test_an_empty_report_says_what_is_wrong() -> None:
+    assert render(r.EMPTY).startswith("CANNOT DECIDE  no test was run\n\nNext")
+
+
+def test_the_counts_stand_in_for_rows_that_were_left_out() -> None:
+    report = msgspec.structs.replace(r.EMPTY, tests=[r.MISS], counts={"stable_pass": 1234})
+    assert "Passed every time: 1,234" in render(report)
+
+
+@pytest.mark.parametrize("color", [False, True])
+@pytest.mark.parametrize("verbose", [False, True])
+def test_hostile_text_is_harmless(color: bool, verbose: bool) -> None:
+    out = render(r.hostile(), color=color, verbose=verbose)
+    out.encode()
+    for code in ("1", "2", "1;31", "1;32", "1;33", "0"):
+        out = out.replace(f"\x1b[{code}m", "")
+    assert all(c.isprintable() for c in out.replace("\n", ""))
+    assert not any(line.startswith("ACCEPT") for line in out.splitlines())
+    assert "\\x1b[2J" in out
+    assert "\\u202e" in out
+    assert "\\udcff" in out
+
+
+def test_an_id_is_never_cut_and_wide_characters_are_counted() -> None:
+    long = f"tests/test_{'x' * 150}.py::test[{'漢字' * 40} and words]"
+    wide = msgspec.structs.replace(r.MISS, nodeid=long, why="漢字 " * 60, message="漢" * 200)
+    out = render(GateReport(verdict=Verdict.REFUSE, exit_code=1, tests=[wide]))
+    assert f"  {long}\n" in out
+    assert all(columns(line) <= 80 for line in out.splitlines() if long not in line)
+
+
+def test_commands_are_exact_for_a_shell() -> None:
+    import subprocess
+
+    for name in ("a b", "it's", "\udcff\x1b[0m", "a\\n'\u202eb", "$HOME;`x`", "漢字", "-x"):
+        given = subprocess.run(["bash", "-c", f"printf %s {shell(name)}"], capture_output=True, check=True)
+        assert given.stdout == name.encode("utf-8", "surrogateescape")
+        assert shell(name).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (None, ""),
+        (1.0, "no bound"),
+        (0.25, "25%"),
+        (1 / 64, "1 in 64"),
+        (0.001, "1 in 1,000"),
+        (0.0, "below 1 in a billion"),
+    ],
+)
+def test_doubt_is_said_as_odds(value: float | None, says: str) -> None:
+    assert doubt(value) == says
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_twenty_thousand_rows_are_linear(verbose: bool) -> None:
+    def cost(n: int) -> float:
+        report, start = r.large(n), time.process_time()
+        render(report, verbose=verbose)
+        return time.process_time() - start
+
+    cost(100)
+    assert cost(20_000) < max(0.2, 20 * cost(2_000))

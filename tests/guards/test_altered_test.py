@@ -1,0 +1,109 @@
+"""An agent's change of base's tests: refused, warned of, or a note."""
+
+from __future__ import annotations
+
+import pytest
+
+from redbucket.guards import altered_test, untrusted_test, weakened_test
+from tests.guards.contexts import SIDE, context, refused, severities
+
+TEST = "tests/test_a.py"
+BASE = {
+    "src/lib.py": 'def f(x):\n    """Add.\n\n    >>> f(1)\n    2\n    """\n    return x + 1\n',
+    "tests/conftest.py": "import pytest\n\n@pytest.fixture\ndef db():\n    return {}\n",
+    "tests/helpers.py": "def check(x):\n    assert x == 2\n",
+    "tests/bases.py": "class Base:\n    def test_base(self):\n        assert self.make() == 1\n",
+    TEST: (
+        "from lib import f\nfrom tests.bases import Base\nfrom tests.helpers import check\n\n"
+        "def test_f(db):\n    assert f(1) == 2\n\ndef test_check():\n    check(f(1))\n\n"
+        "class TestSub(Base):\n    def make(self):\n        return 1\n"
+    ),
+    "tests/data/rows.json": "[]",
+    "tests/README.md": "How to test\n",
+}
+ATTACKS: dict[str, dict[str, str | None]] = {
+    "loosened": {TEST: BASE[TEST].replace("== 2", ">= 0")},
+    "skipped": {TEST: "import pytest\n" + BASE[TEST].replace("def test_f", "@pytest.mark.skip\ndef test_f")},
+    "deleted file": {TEST: None},
+    "moved away": {TEST: None, "tests/old_a.py": BASE[TEST]},
+    "deleted test": {TEST: BASE[TEST].replace("def test_check():\n    check(f(1))\n", "")},
+    "helper emptied": {"tests/helpers.py": "def check(x):\n    pass\n"},
+    "helper shadowed": {TEST: BASE[TEST] + "\ndef check(x):\n    pass\n"},
+    "base emptied": {"tests/bases.py": "class Base:\n    pass\n"},
+    "inherited test overridden": {TEST: BASE[TEST] + "\n    def test_base(self):\n        pass\n"},
+    "fixture changed": {"tests/conftest.py": BASE["tests/conftest.py"].replace("{}", "{1: 2}")},
+    "autouse fixture": {
+        "tests/conftest.py": BASE["tests/conftest.py"] + "\n@pytest.fixture(autouse=True)\ndef q():\n    pass\n"
+    },
+    "new conftest below": {"tests/sub/conftest.py": "def pytest_runtest_makereport(item, call): ...\n"},
+    "fixture hidden below": {"tests/sub/conftest.py": BASE["tests/conftest.py"]},
+    "patch at import of a new test": {"tests/test_0.py": "import lib\nlib.f = lambda x: 2\n"},
+    "unparsable": {TEST: "def test_f(:\n"},
+}
+HONEST: dict[str, dict[str, str | None]] = {
+    "new file": {"tests/test_b.py": "from lib import f\ndef test_b():\n    assert f(2) == 3\n"},
+    "new test": {TEST: BASE[TEST] + "\ndef test_new():\n    assert f(2) == 3\n"},
+    "reformatted": {TEST: BASE[TEST].replace("\n\n", "\n\n\n# note\n")},
+    "product only": {"src/lib.py": BASE["src/lib.py"].replace("x + 1", "1 + x")},
+    "product docstring": {"src/lib.py": BASE["src/lib.py"].replace("Add.", "Adds.")},
+    "new fixture": {"tests/conftest.py": BASE["tests/conftest.py"] + "\n@pytest.fixture\ndef q():\n    return 1\n"},
+    "new helper": {"tests/helpers.py": BASE["tests/helpers.py"] + "\ndef other(x):\n    assert x\n"},
+    "new conftest": {"tests/sub/conftest.py": "import pytest\n\n@pytest.fixture\ndef q():\n    return 1\n"},
+    "docs": {"tests/README.md": "How to test well\n"},
+    "assertion": {TEST: BASE[TEST].replace("f(1) == 2\n", "f(1) == 2\n    assert f(2) == 3\n")},
+    "product doctest, not run": {"src/lib.py": BASE["src/lib.py"].replace("    2\n", "    3\n")},
+}
+
+
+@pytest.mark.parametrize("edits", ATTACKS.values(), ids=ATTACKS)
+def test_attacks_are_refused(edits: dict[str, str | None]) -> None:
+    findings = altered_test.check(context(BASE, edits), SIDE)
+    assert refused(findings)
+    for finding in findings:
+        assert finding.rule == "altered-test"
+        if finding.severity.value == "refuse":
+            assert f"redbucket endorse {finding.path}" in finding.remedy
+            assert "base's bytes" in finding.remedy
+    warned = altered_test.check(context(BASE, edits, altered_tests="warn"), SIDE)
+    assert "warn" in severities(warned)
+    assert not refused(warned)
+
+
+@pytest.mark.parametrize("edits", HONEST.values(), ids=HONEST)
+def test_honest_patches_pass(edits: dict[str, str | None]) -> None:
+    assert severities(altered_test.check(context(BASE, edits), SIDE)) <= {"note"}
+    assert severities(weakened_test.check(context(BASE, edits), SIDE)) <= {"note"}
+
+
+@pytest.mark.parametrize("edits", [*ATTACKS.values(), *HONEST.values()])
+def test_people_may(edits: dict[str, str | None]) -> None:
+    made = context(BASE, edits, agent=False)
+    for guard in (altered_test, weakened_test, untrusted_test):
+        assert guard.check(made, SIDE) == []
+
+
+def test_doctests_count_where_base_runs_them() -> None:
+    base = {**BASE, "pytest.ini": "[pytest]\naddopts = --doctest-modules\n"}
+    edits = {"src/lib.py": BASE["src/lib.py"].replace("    2\n", "    3\n")}
+    assert refused(altered_test.check(context(base, edits), SIDE))
+    assert refused(altered_test.check(context(base, {"src/lib.py": None}), SIDE))
+
+
+def test_weakenings_are_named_with_their_place() -> None:
+    (finding,) = weakened_test.check(context(BASE, ATTACKS["loosened"]), SIDE)
+    assert (finding.rule, finding.severity.value) == ("weakened-test", "warn")
+    assert finding.nodeid == "tests/test_a.py::test_f"
+    assert finding.line == 6
+    assert "turns `==` into `>=`" in finding.reason
+
+
+def test_untrusted_tests_are_listed_by_node_id() -> None:
+    findings = untrusted_test.check(context(BASE, ATTACKS["helper emptied"]), SIDE)
+    assert [finding.nodeid for finding in findings] == ["tests/test_a.py::test_check"]
+    assert severities(findings) == {"note"}
+    assert "check in tests/helpers.py" in findings[0].reason
+
+
+def test_untrusted_whole_file() -> None:
+    (finding,) = untrusted_test.check(context(BASE, ATTACKS["unparsable"]), SIDE)
+    assert (finding.path, finding.nodeid) == (TEST, None)
