@@ -28,7 +28,8 @@ class Facts:
     test read; ``explains`` whether only the moved bytes fail it;
     ``other_fixture_passes`` whether it passes with the other side's bytes while
     the patch's source fails it with base's; ``revealed_by`` the condition in
-    which a test that is clean three times fails every time.
+    which a test that is clean three times fails every time; ``wavers`` whether
+    it passed and failed under one and the same condition.
     """
 
     asked: int
@@ -39,6 +40,7 @@ class Facts:
     moved: tuple[str, ...] = ()
     tried: tuple[str, ...] = ()
     revealed_by: str = ""
+    wavers: bool = False
     new: bool = False
     vanished: bool = False
     wrote_in_base: bool = False
@@ -61,7 +63,7 @@ def evidence_of(name: str, trials: Trials, facts: Facts) -> Evidence:
         asked=min(facts.asked, len(tests)) if facts.revealed_by else facts.asked,
         broken=facts.broken,
         fingerprints=tuple(failure_print(t) for t in red),
-        inconsistent=any(is_inconsistent(t) for t in tests),
+        inconsistent=facts.wavers or any(is_inconsistent(t) for t in tests),
         fixture=_fixture_state(tests, facts),
         moved_fixtures=facts.moved,
         cause=facts.cause,

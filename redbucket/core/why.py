@@ -79,9 +79,17 @@ def _record(e: Evidence) -> str:
 def _noise(e: Evidence) -> str:
     if len(set(e.outcomes)) > 1:
         return f"it {count(e.outcomes)} with one seed"
+    if e.inconsistent and (wavering := _wavering(e)):
+        return f"it {count(e.outcomes)}, and both passed and failed under one other condition ({wavering})"
     if e.inconsistent:
         return f"it {count(e.outcomes)}, but its framework or a rerun in the same process saw it both ways"
     return f"{_every(e)}, but in {len(set(e.fingerprints))} different ways"
+
+
+def _wavering(e: Evidence) -> str:
+    """Return a condition of head in which the outcomes are mixed, "" if there is none."""
+    mixed = (name for name, seen in e.others.items() if name.startswith("H ") and len(set(seen)) > 1)
+    return next(mixed, "").removeprefix("H ")
 
 
 def _drift(e: Evidence) -> str:

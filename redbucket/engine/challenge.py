@@ -39,6 +39,7 @@ class Known:
     other_fixture_passes: bool = False
     tried: list[str] = field(default_factory=list)
     revealed_by: str = ""
+    wavers: bool = False
 
 
 @dataclass(frozen=True)
@@ -179,11 +180,17 @@ class Challenge:
                 outcomes = self.trials.outcomes(name, "H", condition)
                 if self.of(name).cause is None and len(outcomes) > CONFIRMATIONS and all_passed(outcomes):
                     self.of(name).cause = cause
+                # passed once and failed once under one condition: that is no cause, that is noise
+                self.of(name).wavers |= any(o in FAILING for o in outcomes)
 
     # -- the other fixtures ---------------------------------------------------------------------
 
-    def other_fixtures(self, readers: Sequence[str], reruns: int) -> None:
-        """F: the same tests with the other side's bytes of the moved fixtures."""
+    def other_fixtures(self, readers: Sequence[str], reruns: int, trusted: frozenset[str]) -> None:
+        """F: the same tests with the other side's bytes of the moved fixtures.
+
+        Head has base's bytes of a moved fixture, except of the ``trusted`` ones:
+        there F has base's.
+        """
         if not readers or self.over():
             return
         only = tuple(self._ids(readers))
@@ -205,7 +212,11 @@ class Challenge:
             if all_passed(plain) and all_passed(subset) and all_failed(other):
                 self.of(name).explains = True
             elif all_failed(plain) and all_failed(subset) and all_passed(other):
-                self.of(name).other_fixture_passes = True
+                read = {path for test in self.trials.tests(name, "H") for path in test.fixtures}
+                if read & trusted:
+                    self.of(name).explains = True
+                else:
+                    self.of(name).other_fixture_passes = True
 
     # -- the scout --------------------------------------------------------------------------------
 

@@ -168,10 +168,11 @@ class Judge:
             )
             add_world(self.specs, self.subject, self.objects, "F", tree)
             present = [n for n in readers if set(trials.outcomes(n, "H")) != {Outcome.MISSING}]
-            challenge.other_fixtures(present, self.reruns)
+            challenge.other_fixtures(present, self.reruns, moved - self.subject.distrusted)
         challenge.settle_noise([n for n in suspects if is_noisy(trials, n)])
         present = [n for n in fresh if Outcome.MISSING not in trials.outcomes(n, "H")]
         challenge.try_conditions(present)
+        challenge.settle_noise([n for n in present if challenge.of(n).wavers and challenge.of(n).cause is None])
         if self.subject.policy.run.scout and not self.over():
             self._scout(names, trials, challenge, first)
         if self.doubt is not None:
@@ -241,6 +242,7 @@ class Judge:
                 other_fixture_passes=known.other_fixture_passes,
                 moved=tuple(sorted(read & moved)),
                 tried=tuple(known.tried),
+                wavers=known.wavers and known.cause is None,
                 revealed_by=known.revealed_by,
                 new=name not in in_base and base is not None,
                 vanished=gone,

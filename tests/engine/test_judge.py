@@ -1,0 +1,336 @@
+"""What the judge makes of runs: every bucket, with the bench scripted and everything else real."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from redbucket.core.buckets import Bucket
+from redbucket.core.patch import Entry
+from redbucket.core.paths import JudgeSide
+from redbucket.core.policy import Policy
+from redbucket.core.records import Outcome
+from redbucket.core.report import Row
+from redbucket.core.runspec import RunSpec
+from redbucket.core.worlds import Sides
+from redbucket.engine.judge import Judge, Judged
+from redbucket.engine.specs import Specs
+from tests.engine.scripted import F, P, ScriptedBench, always, broken_by_patch
+
+A, B, C, D, E = (f"tests/test_m.py::test_{c}" for c in "abcde")
+CLEAN = {i: always(P) for i in (B, C, D, E)}
+FIXTURE = "tests/data/x.json"
+
+
+def e(oid: str) -> Entry:
+    return Entry("100644", oid)
+
+
+def judge(
+    bench: ScriptedBench,
+    *,
+    agent: bool = True,
+    moved: bool = False,
+    scope: str = "all",
+    reruns: int = 3,
+    doubt: float | None = None,
+    over: bool = False,
+    trusted_test_file: bool = False,
+) -> Judged:
+    base = {"pkg.py": e("p0"), "tests/test_m.py": e("t0"), FIXTURE: e("f0")}
+    merged = {**base, "pkg.py": e("p1")}
+    if moved:
+        merged[FIXTURE] = e("f1")
+    if trusted_test_file:
+        merged["tests/test_m.py"] = e("t1")
+    side = JudgeSide(Policy())
+    distrusted = frozenset({FIXTURE}) if moved and agent else frozenset[str]()
+    sides = Sides(base, merged, side.is_judge, side.is_fixture, distrusted, {})
+    subject = SimpleNamespace(
+        policy=Policy(),
+        judge=side,
+        sides=sides,
+        distrusted=distrusted,
+        identity=SimpleNamespace(agent=agent),
+        merged_tree="m",
+    )
+    specs = Specs(trees={"H": "h", "B": "b", "P": "p"}, seed="7", roots=(".",), timeout=1)
+    objects = SimpleNamespace(write_tree=lambda tree, updates: "f", entries=lambda tree: merged)
+    return Judge(
+        subject=cast("Any", subject),
+        objects=cast("Any", objects),
+        specs=specs,
+        bench=bench,
+        reruns=reruns,
+        scope=scope,
+        doubt=doubt,
+        say=lambda step: None,
+        over=lambda: over,
+    ).judge()
+
+
+def only(judged: Judged, name: str = A) -> Row:
+    (row,) = [r for r in judged.rows if r.nodeid == name]
+    return row
+
+
+def conditions(bench: ScriptedBench, world: str) -> list[str]:
+    return [spec.condition for spec in bench.ran if spec.world == world]
+
+
+def test_green_costs_three_runs_and_one_collection() -> None:
+    bench = ScriptedBench({A: always(P), **CLEAN})
+    judged = judge(bench)
+    assert {r.bucket for r in judged.rows} == {Bucket.STABLE_PASS}
+    assert [(s.world, s.condition) for s in bench.ran] == [("H", "plain")] * 3 + [("B", "collect")]
+    assert not judged.problems
+    assert not judged.findings
+
+
+def test_what_the_patch_breaks_is_an_introduced_miss() -> None:
+    bench = ScriptedBench({A: broken_by_patch, **CLEAN})
+    row = only(judge(bench))
+    assert (row.bucket, row.introduced, row.blocks) == (Bucket.INVARIANT_MISS, True, True)
+    assert row.doubt is not None
+    assert row.doubt < 0.001  # nine failures against seven passes
+    assert {"alone", "reversed", "hash-seed 1", "seed 1"} <= set(row.tried)
+
+
+def test_each_condition_is_run_in_both_worlds() -> None:
+    bench = ScriptedBench({A: broken_by_patch, **CLEAN})
+    judge(bench)
+    for condition in ("alone", "reversed", "hash-seed 1", "hash-seed 2", "seed 1", "seed 2"):
+        assert condition in conditions(bench, "H")
+        assert condition in conditions(bench, "B")
+
+
+def test_red_in_base_is_not_the_patchs_doing() -> None:
+    row = only(judge(ScriptedBench({A: always(F), **CLEAN})))
+    assert (row.introduced, row.blocks, row.state) == (False, False, "already red")
+
+
+def test_noise_in_base_too_is_not_the_patchs_doing() -> None:
+    flaky = lambda spec, count: F if count % 2 else P  # noqa: E731
+    row = only(judge(ScriptedBench({A: flaky, **CLEAN})))
+    assert (row.bucket, row.introduced, row.state) == (Bucket.NOISE, False, "already noisy")
+
+
+def test_noise_that_only_head_shows_is_introduced() -> None:
+    flaky = lambda spec, count: F if spec.world == "H" and count % 2 else P  # noqa: E731
+    bench = ScriptedBench({A: flaky, **CLEAN})
+    row = only(judge(bench))
+    assert (row.bucket, row.introduced, row.blocks) == (Bucket.NOISE, True, True)
+    assert conditions(bench, "B").count("again") == 10
+
+
+def test_one_failure_in_many_is_not_pinned_on_the_patch() -> None:
+    once = lambda spec, count: F if spec.world == "H" and count == 2 else P  # noqa: E731
+    row = only(judge(ScriptedBench({A: once, **CLEAN})))
+    assert (row.bucket, row.introduced, row.blocks) == (Bucket.NOISE, False, False)
+    assert "too few" in row.why.lower()
+
+
+def test_three_different_failures_are_noise() -> None:
+    bench = ScriptedBench(
+        {A: broken_by_patch, **CLEAN}, messages={A: lambda spec, count: f"assert {count} == 99"}
+    )
+    assert only(judge(bench)).bucket is Bucket.NOISE
+
+
+@pytest.mark.parametrize(
+    ("passes_when", "cause"),
+    [
+        (lambda spec: spec.condition == "alone", "order"),
+        (lambda spec: spec.order == "reversed", "order"),
+        (lambda spec: spec.condition.startswith("hash-seed"), "hash order"),
+    ],
+)
+def test_a_flip_names_its_cause(passes_when: Any, cause: str) -> None:
+    def behaviour(spec: RunSpec, count: int) -> Outcome:
+        return P if spec.world == "B" or passes_when(spec) else F
+
+    row = only(judge(ScriptedBench({A: behaviour, **CLEAN})))
+    assert (row.bucket, row.cause, row.introduced, row.blocks) == (Bucket.NOISE, cause, True, True)
+
+
+def test_a_flip_that_does_not_hold_is_no_cause() -> None:
+    def behaviour(spec: RunSpec, count: int) -> Outcome:
+        # passes once alone, then fails alone, too
+        return P if spec.world == "B" or (spec.condition == "alone" and count < 6) else F
+
+    assert only(judge(ScriptedBench({A: behaviour, **CLEAN}))).cause is None
+
+
+def test_other_seeds_that_pass_do_not_excuse_what_base_passes_with_this_seed() -> None:
+    def behaviour(spec: RunSpec, count: int) -> Outcome:
+        return F if spec.world == "H" and spec.seed == "7" else P
+
+    row = only(judge(ScriptedBench({A: behaviour, **CLEAN})))
+    assert (row.bucket, row.cause, row.blocks) == (Bucket.INVARIANT_MISS, "seed", True)
+
+
+def test_the_patchs_fixture_alone_fails_it() -> None:
+    behaviour = lambda spec, count: F if spec.world == "F" else P  # noqa: E731
+    bench = ScriptedBench({A: behaviour, **CLEAN}, reads={A: (FIXTURE,)})
+    row = only(judge(bench, moved=True))
+    assert (row.bucket, row.introduced, row.blocks, row.fixtures) == (
+        Bucket.FIXTURE_DRIFT,
+        True,
+        True,
+        [FIXTURE],
+    )
+    assert {s.only for s in bench.ran if s.world == "F"} == {(A,)}  # the readers alone
+
+
+def test_a_persons_fixture_that_fails_its_test_is_drift() -> None:
+    behaviour = lambda spec, count: F if spec.world == "H" else P  # noqa: E731
+    bench = ScriptedBench({A: behaviour, **CLEAN}, reads={A: (FIXTURE,)})
+    row = only(judge(bench, moved=True, agent=False))
+    assert (row.bucket, row.blocks) == (Bucket.FIXTURE_DRIFT, True)
+
+
+def test_source_and_fixture_moved_together_is_a_miss_that_names_the_fixture() -> None:
+    behaviour = lambda spec, count: F if spec.world == "H" else P  # noqa: E731
+    bench = ScriptedBench({A: behaviour, **CLEAN}, reads={A: (FIXTURE,)})
+    row = only(judge(bench, moved=True))
+    assert row.bucket is Bucket.INVARIANT_MISS
+    assert FIXTURE in row.why
+    assert "endorse" in row.why
+
+
+def test_a_moved_fixture_that_changes_nothing_is_no_drift() -> None:
+    bench = ScriptedBench({A: always(P), **CLEAN}, reads={A: (FIXTURE,)})
+    assert only(judge(bench, moved=True)).bucket is Bucket.STABLE_PASS
+
+
+def test_a_test_that_did_its_work_in_base_and_is_skipped_now_counts_as_failed() -> None:
+    behaviour = lambda spec, count: Outcome.SKIPPED if spec.world == "H" else P  # noqa: E731
+    row = only(judge(ScriptedBench({A: behaviour, **CLEAN})))
+    assert (row.bucket, row.introduced, row.blocks) == (Bucket.INVARIANT_MISS, True, True)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.SKIPPED, Outcome.XFAILED])
+def test_skipped_in_base_too_is_nobodys_doing_and_base_is_not_run_in_full(outcome: Outcome) -> None:
+    bench = ScriptedBench({A: always(outcome), **CLEAN})
+    row = only(judge(bench))
+    assert not row.blocks
+    assert conditions(bench, "B") == ["collect", "absent"]
+
+
+def test_a_test_that_is_gone_is_refused() -> None:
+    bench = ScriptedBench({A: always(P), **CLEAN}, absent={"H": {A}})
+    judged = judge(bench)
+    assert [f.rule for f in judged.findings] == ["vanished-test"]
+    assert only(judged).blocks
+
+
+def test_a_row_that_a_persons_patch_takes_out_is_said_and_not_refused() -> None:
+    bench = ScriptedBench({A: always(P), **CLEAN}, absent={"H": {A}})
+    judged = judge(bench, agent=False)
+    assert [(f.rule, f.severity.value) for f in judged.findings] == [("vanished-test", "warn")]
+    assert not any(r.blocks for r in judged.rows)
+
+
+def test_a_trusted_change_of_the_file_may_remove_its_tests() -> None:
+    bench = ScriptedBench({A: always(P), **CLEAN}, absent={"H": {A}})
+    judged = judge(bench, agent=False, trusted_test_file=True)
+    assert not judged.findings
+    assert not [r for r in judged.rows if r.nodeid == A]
+
+
+def test_a_file_that_does_not_import_with_the_patch_breaks_its_tests() -> None:
+    everything = {A, B, C, D, E}
+    bench = ScriptedBench(
+        {A: always(P), **CLEAN, "tests/test_o.py::test_f": always(P)},
+        absent={"H": everything},
+        errors={"H": {"tests/test_m.py": "ImportError: cannot import name 'gone'"}},
+    )
+    judged = judge(bench)
+    assert {r.nodeid for r in judged.rows if r.blocks} == everything
+    assert all("ImportError" in r.message for r in judged.rows if r.blocks)
+
+
+def test_a_red_suite_in_both_worlds_is_the_environment() -> None:
+    bench = ScriptedBench({i: always(F) for i in (A, B, C, D, E)})
+    judged = judge(bench)
+    assert [p.code for p in judged.problems] == ["environment-failed"]
+    assert {r.bucket for r in judged.rows} == {Bucket.UNCLASSIFIED}
+
+
+def test_no_tests_is_no_answer() -> None:
+    assert [p.code for p in judge(ScriptedBench({})).problems] == ["no-tests"]
+
+
+def test_out_of_time_is_never_green() -> None:
+    judged = judge(ScriptedBench({A: broken_by_patch, **CLEAN}), over=True)
+    assert "out-of-time" in [p.code for p in judged.problems]
+
+
+def test_scope_failed_reruns_what_failed_only() -> None:
+    bench = ScriptedBench({A: broken_by_patch, **CLEAN})
+    judged = judge(bench, scope="failed")
+    plain = [s for s in bench.ran if (s.world, s.condition) == ("H", "plain")]
+    assert [s.only for s in plain] == [None, (A,), (A,)]
+    assert only(judged).bucket is Bucket.INVARIANT_MISS
+    assert only(judged, B).bucket is Bucket.STABLE_PASS
+
+
+def test_one_run_can_not_tell_noise_from_a_miss() -> None:
+    judged = judge(ScriptedBench({A: broken_by_patch, **CLEAN}), reruns=1)
+    assert only(judged).bucket is Bucket.UNCLASSIFIED
+
+
+def test_doubt_is_brought_down_by_more_runs() -> None:
+    bench = ScriptedBench({A: broken_by_patch, **CLEAN})
+    row = only(judge(bench, doubt=1e-6))
+    assert row.doubt is not None
+    assert row.doubt <= 1e-6
+    assert conditions(bench, "B").count("again") == conditions(bench, "H").count("again") > 0
+
+
+def scouted(change: Mapping[str, Any], *, base: bool) -> Row:
+    """A test that passes in the plain runs and fails under one change, in head or in both worlds."""
+
+    def behaviour(spec: RunSpec, count: int) -> Outcome:
+        hit = all(getattr(spec, key) != value for key, value in change.items())
+        return F if hit and (spec.world == "H" or base) else P
+
+    return only(judge(ScriptedBench({A: behaviour, **CLEAN}, touches={A})))
+
+
+def test_the_scout_finds_what_one_seed_hides() -> None:
+    row = scouted({"seed": "7"}, base=False)
+    assert (row.bucket, row.cause, row.introduced, row.blocks) == (Bucket.INVARIANT_MISS, "seed", True, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [({"hash_seed": ""}, "hash order"), ({"used_home": ""}, "leftover files"), ({"shuffle": ""}, "order")],
+)
+def test_the_scout_finds_what_fails_at_the_second_start(change: dict[str, str], cause: str) -> None:
+    if "hash_seed" in change:
+
+        def behaviour(spec: RunSpec, count: int) -> Outcome:
+            other = spec.hash_seed not in ("", "7")
+            return F if other and spec.world == "H" else P
+
+        row = only(judge(ScriptedBench({A: behaviour, **CLEAN}, touches={A})))
+    else:
+        row = scouted(change, base=False)
+    assert (row.bucket, row.cause, row.introduced, row.blocks) == (Bucket.NOISE, cause, True, True)
+
+
+def test_what_the_scout_finds_in_base_too_does_not_block() -> None:
+    assert not scouted({"seed": "7"}, base=True).blocks
+
+
+def test_the_scout_runs_only_what_executes_changed_lines() -> None:
+    bench = ScriptedBench({A: always(P), **CLEAN}, touches={B})
+    judge(bench)
+    (spec,) = [s for s in bench.ran if s.condition == "scout"]
+    assert spec.only == (B,)
+    assert spec.used_home == "H-plain-1"
+    assert spec.seed != "7"
