@@ -229,12 +229,12 @@ class _Comparison:
         return entry.kind in ("function", "value")
 
     def _fate(self, entry: Entry, new: Scope, unit: str) -> str:
-        for name, entries in new.names.items():
-            if name not in self.old.names and entries[0].body == entry.body:
-                if name.startswith(("test", "Test")):
-                    return f"renames {unit} to {name}"
-                return f"renames {unit} to {name}, which is not collected as a test"
-        return f"deletes {unit}"
+        name = new.by_body().get(entry.body)
+        if name is None or name in self.old.names:
+            return f"deletes {unit}"
+        if name.startswith(("test", "Test")):
+            return f"renames {unit} to {name}"
+        return f"renames {unit} to {name}, which is not collected as a test"
 
     def _statements(self, old: Scope, new: Scope, owner: str) -> None:
         gone, fresh = old.statements - new.statements, new.statements - old.statements

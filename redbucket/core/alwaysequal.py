@@ -12,18 +12,17 @@ _VALUES = frozenset(
 )
 
 
-def always_equal(tree: ast.Module) -> Iterator[tuple[ast.AST, bool]]:
+def always_equal(nodes: list[ast.AST]) -> Iterator[tuple[ast.AST, bool]]:
     """Yield (method, whether such an object can pass for a result) for each constant ``__eq__``.
 
     A wildcard for matching (``ANY``) has an honest reading. An object that a
     function returns, or that also is a number, a text or a collection, has none.
     """
-    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-    for node in classes:
+    for node in (node for node in nodes if isinstance(node, ast.ClassDef)):
         for method in node.body:
             if constant_comparison(method):
                 passes = any(dotted(base) in _VALUES for base in node.bases)
-                yield method, passes or _is_returned(tree, node.name)
+                yield method, passes or _is_returned(nodes, node.name)
             elif _aliased(method):
                 yield method, True
 
@@ -51,11 +50,11 @@ def _aliased(node: ast.stmt) -> bool:
     )
 
 
-def _is_returned(tree: ast.Module, name: str) -> bool:
+def _is_returned(nodes: list[ast.AST], name: str) -> bool:
     """Return whether a function gives out an instance, made there or bound to a name before."""
     bound = {
         target.id
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Assign) and _makes(node.value, {name})
         for target in node.targets
         if isinstance(target, ast.Name)
@@ -64,7 +63,7 @@ def _is_returned(tree: ast.Module, name: str) -> bool:
         isinstance(node, (ast.Return, ast.Yield))
         and node.value is not None
         and _makes(node.value, {name}, bound)
-        for node in ast.walk(tree)
+        for node in nodes
     )
 
 

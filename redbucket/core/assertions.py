@@ -87,6 +87,7 @@ class Assertion:
     line: int
     conditional: int
     caught: bool
+    subject: str
 
 
 def callee(node: ast.AST) -> str:
@@ -114,7 +115,11 @@ def assertions(body: Iterable[ast.AST]) -> list[Assertion]:
         elif name.startswith(("assert", "_assert")) or name == "fail":
             kind = "method"
         if kind:
-            found.append(Assertion(kind, node, shape(node), getattr(node, "lineno", 1), conditional, caught))
+            found.append(
+                Assertion(
+                    kind, node, shape(node), getattr(node, "lineno", 1), conditional, caught, _subject(node)
+                )
+            )
         below = [(child, conditional, caught) for child in ast.iter_child_nodes(node)]
         if isinstance(node, (ast.If, ast.IfExp)):
             below = [(child, conditional + (child is not node.test), caught) for child, _, _ in below]
@@ -181,8 +186,7 @@ def _surplus(items: list[Assertion], counts: Counter[str]) -> list[Assertion]:
     return found
 
 
-def _subject(item: Assertion) -> str:
-    node = item.node
+def _subject(node: ast.AST) -> str:
     if isinstance(node, ast.Assert):
         test = node.test
         while isinstance(test, (ast.UnaryOp, ast.Compare, ast.BoolOp)):
@@ -195,10 +199,9 @@ def _subject(item: Assertion) -> str:
 
 
 def _partner(item: Assertion, fresh: list[Assertion]) -> Assertion | None:
-    subject = _subject(item)
     choices: list[Callable[[Assertion], bool]] = [
-        lambda other: other.kind == item.kind and _subject(other) == subject,
-        lambda other: _subject(other) == subject,
+        lambda other: other.kind == item.kind and other.subject == item.subject,
+        lambda other: other.subject == item.subject,
         lambda other: other.kind == item.kind,
     ]
     return next((other for choice in choices for other in fresh if choice(other)), None)

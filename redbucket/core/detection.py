@@ -18,14 +18,22 @@ def _asks(node: ast.AST) -> bool:
     if isinstance(node, ast.Constant):
         return isinstance(node.value, str) and node.value in _VARIABLES
     if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn, ast.Eq)):
-        places = {dotted(part) for part in ast.walk(node)}
-        return any(_module(part) for part in ast.walk(node)) and not places.isdisjoint(_ARGUMENTS)
+        sides = [node.left, *node.comparators]
+        places = (
+            {dotted(part) for side in sides for part in ast.walk(side)} if any(map(_module, sides)) else set()
+        )
+        return not places.isdisjoint(_ARGUMENTS)
     if isinstance(node, ast.Call) and node.args:
         place = dotted(node.func)
         return place in ("sys.modules.get", "sys.modules.__contains__") and _module(node.args[0])
     if isinstance(node, ast.Subscript):
         return dotted(node.value) == "sys.modules" and _module(node.slice)
     return False
+
+
+def _returns_answer(node: ast.AST) -> bool:
+    returns = (part.value for part in ast.walk(node) if isinstance(part, ast.Return) and part.value)
+    return any(_asks(part) for value in returns for part in ast.walk(value))
 
 
 def _module(node: ast.AST) -> bool:
@@ -35,29 +43,20 @@ def _module(node: ast.AST) -> bool:
 class Detection:
     """All questions of one file; a variable that holds an answer asks again where it is read."""
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, nodes: list[ast.AST]) -> None:
         self._tree = tree
-        self._holders = {
-            target.id
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Assign) and any(map(_asks, ast.walk(node.value)))
-            for target in node.targets
-            if isinstance(target, ast.Name)
-        }
-        # A function that returns the answer asks wherever it is called.
-        self._holders |= {
-            node.name
-            for node in ast.walk(tree)
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-            and any(
-                isinstance(part, ast.Return) and part.value and any(map(_asks, ast.walk(part.value)))
-                for part in ast.walk(node)
-            )
-        }
+        self._any = any(map(_asks, nodes))
+        self._holders: set[str] = set()
+        for node in nodes if self._any else ():
+            if isinstance(node, ast.Assign) and any(map(_asks, ast.walk(node.value))):
+                self._holders.update(target.id for target in node.targets if isinstance(target, ast.Name))
+            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _returns_answer(node):
+                # It asks wherever it is called.
+                self._holders.add(node.name)
 
     def found(self) -> Iterator[tuple[ast.AST, bool]]:
         """Yield (node, whether the answer of a function with arguments depends on it)."""
-        queue: list[tuple[ast.AST, ast.AST | None]] = [(self._tree, None)]
+        queue: list[tuple[ast.AST, ast.AST | None]] = [(self._tree, None)] if self._any else []
         while queue:
             node, function = queue.pop()
             inner = node if isinstance(node, _FUNCTIONS) else function

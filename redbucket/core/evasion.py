@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -19,6 +20,14 @@ from redbucket.core.frameworks import (
 from redbucket.core.pytree import dotted, parse, source_text
 from redbucket.core.testtree import is_main_guard
 
+# Without one of these there is no sign: most files need no parsing. A name can't be
+# spelled otherwise in ASCII (Python folds look-alike letters only beyond it), and a
+# text that is put together needs one of these to be asked for.
+_WORDS = re.compile(
+    rb"pytest|unittest|nose|environ|getenv|modules|argv|exit|Exit|quit|__eq__|__ne__|setattr|delattr"
+    rb"|builtins|_getframe|inspect|traceback|_current_frames|get_objects|get_referrers|REDBUCKET_|TEST_SEED"
+    rb"|\b(?:time|random|datetime|uuid)\b[\w\s.\\]*=[^=]"
+)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _OUTCOMES = frozenset(
     {"exit", "fail", "importorskip", "skip", "skipTest", "xfail", "SkipTest", "Skipped", "Exit"}
@@ -53,6 +62,8 @@ def signs(source: bytes, path: str, *, helper: bool = False) -> list[Sign]:
 
     A ``helper`` exists to help tests, so that it may know of their framework.
     """
+    if source.isascii() and not _WORDS.search(source):
+        return []
     tree = parse(source)
     if tree is None:
         return []
@@ -65,20 +76,22 @@ def signs(source: bytes, path: str, *, helper: bool = False) -> list[Sign]:
 class _Reader:
     def __init__(self, tree: ast.Module, path: str, helper: bool) -> None:
         self.tree = tree
+        self.nodes = list(ast.walk(tree))
         self.helper = helper
         self.script = path.rsplit("/", 1)[-1] in ("__main__.py", "setup.py") or path.startswith("scripts/")
-        self.names: Mapping[str, str] = framework_names(tree)
-        self.detection = Detection(tree)
-        self.functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        self.names: Mapping[str, str] = framework_names(self.nodes)
+        self.detection = Detection(tree, self.nodes)
+        self.functions = {node.name: node for node in self.nodes if isinstance(node, ast.FunctionDef)}
 
     def read(self) -> Iterator[Sign]:
         yield from self._import_time(self.tree.body)
-        for node in ast.walk(self.tree):
+        walks = any(isinstance(node, ast.Call) and dotted(node.func) in _FRAMES for node in self.nodes)
+        for node in self.nodes:
             yield from self._node(node)
-            if isinstance(node, _FUNCTIONS):
+            if walks and isinstance(node, _FUNCTIONS):
                 yield from self._frames(node)
         yield from self._of_detection()
-        for node, returned in always_equal(self.tree):
+        for node, returned in always_equal(self.nodes):
             text = "an object that is equal to everything"
             yield self._sign(text, node, Severity.REFUSE if returned else Severity.WARN)
 

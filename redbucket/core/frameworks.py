@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from redbucket.core.pytree import dotted
 from redbucket.core.references import import_refs
@@ -14,10 +14,10 @@ _QUIET = frozenset({"doctest", "hypothesis", "pluggy"})
 _HELPER_WORDS = ("conftest", "mock", "noxfile", "pytest", "test_util", "testing", "tests", "testutil")
 
 
-def framework_names(tree: ast.Module) -> Mapping[str, str]:
+def framework_names(nodes: Iterable[ast.AST]) -> Mapping[str, str]:
     """Return bound names -> full dotted name, for what a file imports of test frameworks."""
     found: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for bound, ref in import_refs(node).items():
                 if not ref.level and ref.module.split(".", 1)[0] in FRAMEWORKS:

@@ -54,6 +54,13 @@ class Scope:
     foreign: set[str] = field(default_factory=set)
     _used: Counter[str] | None = None
     _in_rows: Counter[str] | None = None
+    _bodies: dict[str, str] | None = None
+
+    def by_body(self) -> dict[str, str]:
+        """Return names by the shape of their definition's body, the last one for each."""
+        if self._bodies is None:
+            self._bodies = {entries[0].body: name for name, entries in self.names.items()}
+        return self._bodies
 
     def everything(self) -> set[str]:
         """Return every name, attribute and fixture that any part reads and no function binds itself."""

@@ -30,9 +30,17 @@ class Tree(Protocol):
 class JudgeFiles:
     """One tree's judge side, limited to the files that can be affected."""
 
-    def __init__(self, tree: Tree, judge: Collection[str], affected: Collection[str]) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        judge: Collection[str],
+        affected: Collection[str],
+        read: dict[tuple[str, str], Module] | None = None,
+    ) -> None:
         self._tree = tree
         self._judge = judge
+        # Modules by path and blob, which two trees may share: nothing changes a module once it is read.
+        self._read = {} if read is None else read
         self.affected = affected
         self._modules: dict[str, Module | None] = {}
         self._keys: dict[str, set[Key]] = {}
@@ -42,8 +50,13 @@ class JudgeFiles:
         if path not in self._modules:
             entry = self._tree.entries.get(path) if path in self._judge else None
             # A link or a submodule has no source of its own.
-            there = entry is not None and entry.is_file
-            self._modules[path] = read_module(path, self._tree.read(path)) if there else None
+            module = None
+            if entry is not None and entry.is_file:
+                key = (path, entry.oid)
+                if key not in self._read:
+                    self._read[key] = read_module(path, self._tree.read(path))
+                module = self._read[key]
+            self._modules[path] = module
         return self._modules[path]
 
     def has(self, key: Key) -> bool:

@@ -9,7 +9,7 @@ from enum import Enum
 from redbucket.core.pytree import is_python
 from redbucket.core.testfiles import JudgeFiles, Tree, affected_files
 from redbucket.core.testgraph import Key
-from redbucket.core.testtree import AMBIENT, BODY, WHOLE
+from redbucket.core.testtree import AMBIENT, BODY, WHOLE, Module
 
 
 class How(str, Enum):
@@ -59,7 +59,8 @@ def untrusted_tests(
         return found
     judge = {path for tree in (base, head) for path in tree.entries if is_python(path) and is_judge(path)}
     affected = affected_files(head, base, judge, sources)
-    before, after = JudgeFiles(base, judge, affected), JudgeFiles(head, judge, affected)
+    read: dict[tuple[str, str], Module] = {}
+    before, after = JudgeFiles(base, judge, affected, read), JudgeFiles(head, judge, affected, read)
     causes = _propagate(before, after, sources)
     for path in sorted(affected & head.entries.keys()):
         module = after.graph.module(path)

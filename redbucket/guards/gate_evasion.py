@@ -42,10 +42,11 @@ def check(context: Context, judge_side: Sides) -> list[Finding]:
         helper = is_test_helper(path, context.base.entries)
         if old is not None:
             before.update((sign.what, sign.code) for sign in signs(old, path, helper=helper))
-            known |= answers(old).keys()
         if new is not None:
             after += [(path, sign) for sign in signs(new, path, helper=helper)]
-            tables[path] = answers(new)
+            table = answers(new)
+            if len(table) >= _BY_HEART:
+                tables[path] = table
     found = []
     for path, sign in after:
         if before[sign.what, sign.code]:
@@ -61,6 +62,9 @@ def check(context: Context, judge_side: Sides) -> list[Finding]:
                 remedy=_REMEDY[sign.severity].format(path=path),
             )
         )
+    for path in sorted(context.agent_paths) if tables else ():
+        old = _bytes(context.base, path) if is_python(path) and not judge_side.is_judge(path) else None
+        known |= answers(old).keys() if old is not None else set()
     fresh = {path: {p: line for p, line in table.items() if p not in known} for path, table in tables.items()}
     found += _by_heart(context, judge_side, {path: t for path, t in fresh.items() if len(t) >= _BY_HEART})
     return found

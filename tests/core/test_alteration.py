@@ -1,5 +1,7 @@
 """What an edit of a judge-side file amounts to: each row is one edit of the same small test file."""
 
+# ruff: noqa: E501 (one attack, one line)
+
 from __future__ import annotations
 
 import time
@@ -71,7 +73,7 @@ def edited(*pairs: str) -> str:
     return text
 
 
-def judge(new: str, path: str = "tests/test_a.py", old: str = BASE, **more: object):  # noqa: ANN201
+def judge(new: str, path: str = "tests/test_a.py", old: str = BASE, **more: object):
     return altered(old.encode(), new.encode(), path, **more)  # type: ignore[arg-type]
 
 
@@ -82,14 +84,23 @@ HONEST_NOTHING = {
 }
 HONEST_ADDITIONS = {
     "new test": ("def helper", "def test_new():\n    assert f(5) == 6\n\ndef helper"),
-    "new test at the end": ("        return 1\n", "        return 1\n\ndef test_new():\n    assert f(5) == 6\n"),
+    "new test at the end": (
+        "        return 1\n",
+        "        return 1\n\ndef test_new():\n    assert f(5) == 6\n",
+    ),
     "new method": ("    def make", "    def test_two(self):\n        assert 1\n\n    def make"),
-    "new class": ("def helper", "class TestNew:\n    def test_a(self):\n        assert f(3) == 4\n\ndef helper"),
+    "new class": (
+        "def helper",
+        "class TestNew:\n    def test_a(self):\n        assert f(3) == 4\n\ndef helper",
+    ),
     "new helper": ("def helper", "def other():\n    return 1\n\ndef helper"),
     "new fixture": ("def helper", "@pytest.fixture\ndef fresh():\n    return 1\n\ndef helper"),
     "new constant": ("ROWS = ", "MORE = [1]\nROWS = "),
     "new import": ("import math\n", "import math\nimport json\n"),
-    "new import used by a new test": ("from lib import f, g\n", "from lib import f, g, h\n\ndef test_h():\n    h()\n"),
+    "new import used by a new test": (
+        "from lib import f, g\n",
+        "from lib import f, g, h\n\ndef test_h():\n    h()\n",
+    ),
     "sorted imports": ("import math\nimport pytest\n", "import pytest\nimport math\n"),
     "unused import dropped": (
         "from hypothesis import given, settings, strategies as st\n",
@@ -104,7 +115,12 @@ HONEST_ADDITIONS = {
     "skipped new test": ("def helper", "@pytest.mark.skip\ndef test_new():\n    assert 0\n\ndef helper"),
     "main block": ("ROWS = ", 'if __name__ == "__main__":\n    pytest.main()\n\nROWS = '),
     "unused helper dropped": ("def helper(x):\n    return x\n", ""),
-    "reordered": ("def helper(x):\n    return x\n", "", "class TestCase", "def helper(x):\n    return x\n\nclass TestCase"),
+    "reordered": (
+        "def helper(x):\n    return x\n",
+        "",
+        "class TestCase",
+        "def helper(x):\n    return x\n\nclass TestCase",
+    ),
 }
 WEAKENINGS = {
     "assertion removed": ("    assert value == 2\n", "", "removes the assertion"),
@@ -122,11 +138,19 @@ WEAKENINGS = {
         "    try:\n        assert value == 2\n    except Exception:\n        pass\n",
         "broad",
     ),
-    "suppress around": ("    assert value == 2\n", "    with suppress(Exception):\n        assert value == 2\n", "broad"),
+    "suppress around": (
+        "    assert value == 2\n",
+        "    with suppress(Exception):\n        assert value == 2\n",
+        "broad",
+    ),
     "early return": ("    assert value == 2\n", "    return\n    assert value == 2\n", "returns early"),
     "skip inside": ("    value = f(1)\n", "    pytest.skip()\n    value = f(1)\n", "skips"),
     "skip appended": (SUM, SUM + "    pytest.skip()\n", "skips"),
-    "importorskip inside": ("    value = f(1)\n", "    pytest.importorskip('x')\n    value = f(1)\n", "skips"),
+    "importorskip inside": (
+        "    value = f(1)\n",
+        "    pytest.importorskip('x')\n    value = f(1)\n",
+        "skips",
+    ),
     "generator": (SUM, SUM + "    yield\n", "generator"),
     "skip": ("def test_sum", "@pytest.mark.skip\ndef test_sum", "skips or excuses"),
     "skipif": ("def test_sum", "@pytest.mark.skipif(True, reason='')\ndef test_sum", "skips or excuses"),
@@ -140,8 +164,16 @@ WEAKENINGS = {
     "fewer places": ("places=7", "places=1", "widens the tolerance places"),
     "delta added": ("places=7", "delta=5", "widens the tolerance delta"),
     "assertEqual to assertTrue": ("assertEqual(f(1), 2)", "assertTrue(f(1))", "loosens the assertion"),
-    "broader raises": ("pytest.raises(ValueError, match", "pytest.raises(Exception, match", "broader exception"),
-    "tuple raises": ("pytest.raises(ValueError, ", "pytest.raises((ValueError, TypeError), ", "broader exception"),
+    "broader raises": (
+        "pytest.raises(ValueError, match",
+        "pytest.raises(Exception, match",
+        "broader exception",
+    ),
+    "tuple raises": (
+        "pytest.raises(ValueError, ",
+        "pytest.raises((ValueError, TypeError), ",
+        "broader exception",
+    ),
     "match dropped": (', match="bad"', "", "message"),
     "row removed": ("[(1, 2), (2, 3)])", "[(1, 2)])", "removes the parameter row `(2, 3)`"),
     "row replaced": ("[(1, 2), (2, 3)])", "[(1, 2), (2, 9)])", "removes the parameter row `(2, 3)`"),
@@ -153,9 +185,17 @@ WEAKENINGS = {
     "row of a constant removed": ("ROWS = [(1, 2), (2, 3)]", "ROWS = [(1, 2)]", "removes 1 rows"),
     "fewer examples": ("max_examples=200", "max_examples=1", "fewer examples"),
     "examples left to the default": ("@settings(max_examples=200)\n", "@settings()\n", "fewer examples"),
-    "health check": ("max_examples=200", "max_examples=200, suppress_health_check=list(HealthCheck)", "health"),
+    "health check": (
+        "max_examples=200",
+        "max_examples=200, suppress_health_check=list(HealthCheck)",
+        "health",
+    ),
     "phases": ("max_examples=200", "max_examples=200, phases=[]", "phases"),
-    "given removed": ("@given(st.integers())\ndef test_property(x):", "def test_property(x=1):", "removes `@given"),
+    "given removed": (
+        "@given(st.integers())\ndef test_property(x):",
+        "def test_property(x=1):",
+        "removes `@given",
+    ),
     "patched": ("def test_sum(db):", "@mock.patch('lib.f')\ndef test_sum(db):", "replaces a part"),
     "mock inside": ("    value = f(1)\n", "    f = Mock(return_value=2)\n    value = f(1)\n", "mock"),
     "deleted": ("def test_sum(db):\n    value = f(1)\n" + SUM, "", "deletes test_sum"),
@@ -163,10 +203,22 @@ WEAKENINGS = {
     "renamed": ("def test_sum(", "def test_total(", "renames test_sum to test_total"),
     "second definition": ("class TestCase", "def test_sum():\n    pass\n\nclass TestCase", "second time"),
     "second method": ("    def make", "    def test_one(self):\n        pass\n\n    def make", "second time"),
-    "autouse": ("def helper", "@pytest.fixture(autouse=True)\ndef quiet():\n    pass\n\ndef helper", "autouse"),
+    "autouse": (
+        "def helper",
+        "@pytest.fixture(autouse=True)\ndef quiet():\n    pass\n\ndef helper",
+        "autouse",
+    ),
     "module mark": ("ROWS = ", "pytestmark = pytest.mark.skip\nROWS = ", "pytestmark"),
-    "override of an assertion": ("    def make", "    def assertEqual(self, a, b):\n        pass\n\n    def make", "overrides"),
-    "setUp added": ("    def make", "    def setUp(self):\n        pass\n\n    def make", "every test of the class"),
+    "override of an assertion": (
+        "    def make",
+        "    def assertEqual(self, a, b):\n        pass\n\n    def make",
+        "overrides",
+    ),
+    "setUp added": (
+        "    def make",
+        "    def setUp(self):\n        pass\n\n    def make",
+        "every test of the class",
+    ),
     "patched at import": ("ROWS = ", "import lib\nlib.f = lambda x: x + 1\nROWS = ", "runs at import"),
     "setattr in a constant": ("ROWS = ", "QUIET = setattr(g, 'x', 1)\nROWS = ", "reaches into"),
 }
@@ -337,7 +389,9 @@ def test_text_files_with_doctests() -> None:
 
 
 def test_ten_thousand_lines_stay_fast() -> None:
-    body = "".join(f"def test_{i}(db):\n    x = f({i})\n    assert x == {i}\n    assert x\n\n" for i in range(2000))
+    body = "".join(
+        f"def test_{i}(db):\n    x = f({i})\n    assert x == {i}\n    assert x\n\n" for i in range(2000)
+    )
     start = time.perf_counter()
     result = judge(body.replace("assert x == 77\n", "assert x >= 77\n"), old=body)
     assert [change.unit for change in result.changes] == ["test_77"]

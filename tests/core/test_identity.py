@@ -128,8 +128,14 @@ def test_notes(notes: str, agent: bool) -> None:
 
 
 def test_policy_adds_marks() -> None:
-    policy = Policy(identity=Identity(agent_authors=("our-bot[bot]", "*@agents.example.org", "Made-by: robot", "X-Bot:")))
-    for who in ("our-bot[bot] <a@b.c>", "x <7+our-bot[bot]@users.noreply.github.com>", "y <y@agents.example.org>"):
+    policy = Policy(
+        identity=Identity(agent_authors=("our-bot[bot]", "*@agents.example.org", "Made-by: robot", "X-Bot:"))
+    )
+    for who in (
+        "our-bot[bot] <a@b.c>",
+        "x <7+our-bot[bot]@users.noreply.github.com>",
+        "y <y@agents.example.org>",
+    ):
         assert marks_of_commit(commit("c", author=who), policy)
     assert marks_of_commit(commit("c", message="Fix\n\nMade-by: Robot"), policy)
     assert marks_of_commit(commit("c", message="Fix\n\nx-bot: 7"), policy)
@@ -176,20 +182,29 @@ BASE = MemoryTree({"a": "1", "b": "1", "c": "1"})
 HEAD = MemoryTree({"a": "2", "b": "2", "c": "1"})
 
 
-def judged(*commits: Commit, branch: str = "", flag: bool = False, signers: bool = False, env=None):  # noqa: ANN001, ANN201
+def judged(*commits: Commit, branch: str = "", flag: bool = False, signers: bool = False, env=None):
     return decide(
-        patch(BASE, HEAD, *commits, branch=branch), POLICY, environment=env, agent_flag=flag, signers_known=signers
+        patch(BASE, HEAD, *commits, branch=branch),
+        POLICY,
+        environment=env,
+        agent_flag=flag,
+        signers_known=signers,
     )
 
 
 def test_each_path_goes_by_its_last_writer() -> None:
     found = judged(
-        commit("3", "a", parents=("2",)), commit("2", "a", "b", author=AGENT, parents=("1",)), commit("1", "b", "c")
+        commit("3", "a", parents=("2",)),
+        commit("2", "a", "b", author=AGENT, parents=("1",)),
+        commit("1", "b", "c"),
     )
     assert found.agent
     assert found.agent_paths == {"b"}
     assert found.put_back == {"c"}
-    assert found.marks == ("author cursoragent@cursor.com (commit 2)", "committer cursoragent@cursor.com (commit 2)")
+    assert found.marks == (
+        "author cursoragent@cursor.com (commit 2)",
+        "committer cursoragent@cursor.com (commit 2)",
+    )
 
 
 def test_parallel_branches_can_not_hide_the_agent() -> None:
@@ -231,7 +246,9 @@ def test_five_thousand_commits_stay_fast() -> None:
     commits = []
     for number in range(5000, 0, -1):
         parents = (str(number - 1), str(number - 7)) if number % 7 == 0 else (str(number - 1),)
-        commits.append(commit(str(number), "a", "b", author=AGENT if number % 3 else "A <a@b>", parents=parents))
+        commits.append(
+            commit(str(number), "a", "b", author=AGENT if number % 3 else "A <a@b>", parents=parents)
+        )
     start = time.perf_counter()
     judged(*commits)
     assert time.perf_counter() - start < 3
@@ -264,7 +281,9 @@ def test_endorsements_need_a_signature_and_no_mark() -> None:
 
 @pytest.mark.parametrize("line", [f"{OID}", f"{OID[:-1]} x", f"{OID} ", f'{OID} "x', f'{OID} "\\9"', "x y"])
 def test_broken_endorsements_endorse_nothing(line: str) -> None:
-    assert endorsements([commit("1", message=f"E\n\nRedbucket-Endorse: {line}", signed_by="a")]) == frozenset()
+    assert (
+        endorsements([commit("1", message=f"E\n\nRedbucket-Endorse: {line}", signed_by="a")]) == frozenset()
+    )
 
 
 @given(st.binary(min_size=1).filter(lambda data: b"\0" not in data))

@@ -98,7 +98,12 @@ def names(found: dict[tuple[str, str], str]) -> set[str]:
         ("tests/helpers.py", "assert x\n", "pass\n", {"test_attribute"}),
         ("tests/conftest.py", "return 1", "return 9", {"test_fixture", "test_far"}),
         ("tests/conftest.py", "return 2", "return 3", set()),
-        ("tests/bases.py", "return 1", "return 2", {"TestIt.test_two", "TestIt.test_inherited", "Base.test_inherited"}),
+        (
+            "tests/bases.py",
+            "return 1",
+            "return 2",
+            {"TestIt.test_two", "TestIt.test_inherited", "Base.test_inherited"},
+        ),
     ],
 )
 def test_reach(path: str, old: str, new: str, expected: set[str] | None) -> None:
@@ -170,7 +175,9 @@ def test_reasons_name_the_cause() -> None:
     found = untrusted_tests(
         MemoryTree(BASE), MemoryTree(files), {"tests/helpers.py"}, lambda path: path.startswith("tests/")
     )
-    assert found[A, "test_imported"].reason == "the patch changed LIMIT in tests/helpers.py, which it depends on"
+    assert (
+        found[A, "test_imported"].reason == "the patch changed LIMIT in tests/helpers.py, which it depends on"
+    )
 
 
 @pytest.mark.parametrize(

@@ -61,5 +61,10 @@ def commit(
 def patch(base: MemoryTree, head: MemoryTree, *commits: Commit, branch: str = "") -> Patch:
     """A patch between two trees."""
     return Patch(
-        base="b" * 40, head="h" * 40, merge_base="b" * 40, changes=changes(base, head), commits=commits, branch=branch
+        base="b" * 40,
+        head="h" * 40,
+        merge_base="b" * 40,
+        changes=changes(base, head),
+        commits=commits,
+        branch=branch,
     )

@@ -33,7 +33,8 @@ ATTACKS: dict[str, dict[str, str | None]] = {
     "inherited test overridden": {TEST: BASE[TEST] + "\n    def test_base(self):\n        pass\n"},
     "fixture changed": {"tests/conftest.py": BASE["tests/conftest.py"].replace("{}", "{1: 2}")},
     "autouse fixture": {
-        "tests/conftest.py": BASE["tests/conftest.py"] + "\n@pytest.fixture(autouse=True)\ndef q():\n    pass\n"
+        "tests/conftest.py": BASE["tests/conftest.py"]
+        + "\n@pytest.fixture(autouse=True)\ndef q():\n    pass\n"
     },
     "new conftest below": {"tests/sub/conftest.py": "def pytest_runtest_makereport(item, call): ...\n"},
     "fixture hidden below": {"tests/sub/conftest.py": BASE["tests/conftest.py"]},
@@ -46,7 +47,9 @@ HONEST: dict[str, dict[str, str | None]] = {
     "reformatted": {TEST: BASE[TEST].replace("\n\n", "\n\n\n# note\n")},
     "product only": {"src/lib.py": BASE["src/lib.py"].replace("x + 1", "1 + x")},
     "product docstring": {"src/lib.py": BASE["src/lib.py"].replace("Add.", "Adds.")},
-    "new fixture": {"tests/conftest.py": BASE["tests/conftest.py"] + "\n@pytest.fixture\ndef q():\n    return 1\n"},
+    "new fixture": {
+        "tests/conftest.py": BASE["tests/conftest.py"] + "\n@pytest.fixture\ndef q():\n    return 1\n"
+    },
     "new helper": {"tests/helpers.py": BASE["tests/helpers.py"] + "\ndef other(x):\n    assert x\n"},
     "new conftest": {"tests/sub/conftest.py": "import pytest\n\n@pytest.fixture\ndef q():\n    return 1\n"},
     "docs": {"tests/README.md": "How to test well\n"},

@@ -1,5 +1,7 @@
 """Attacks that must be refused or told, and honest code of the same shape."""
 
+# ruff: noqa: E501 (one attack, one line)
+
 from __future__ import annotations
 
 import pytest
@@ -76,7 +78,7 @@ QUIET = {
 }
 
 
-def run(new: str, old: str | None = OLD, path: str = "src/lib.py"):  # noqa: ANN201
+def run(new: str, old: str | None = OLD, path: str = "src/lib.py"):
     base = {"tests/test_lib.py": TESTS} if old is None else {path: old, "tests/test_lib.py": TESTS}
     return check(context(base, {path: new}), SIDE)
 
