@@ -5,9 +5,9 @@ Reads the commits that a merge or a push brings; refuses what the gate refuses.
 
 import sys
 
-from redbucket.cli import main
+from redbucket.hookrun import main
 
 
 def run() -> None:
     """Judge what git and pre-commit say is coming; the exit code is redbucket's."""
-    sys.exit(main(["hook", "gate"]))
+    sys.exit(main("gate"))

@@ -6,9 +6,9 @@ file that judges patches.
 
 import sys
 
-from redbucket.cli import main
+from redbucket.hookrun import main
 
 
 def run() -> None:
     """Judge what git and pre-commit say is coming; the exit code is redbucket's."""
-    sys.exit(main(["hook", "protected-paths"]))
+    sys.exit(main("protected-paths"))

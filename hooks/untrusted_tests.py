@@ -6,9 +6,9 @@ existing test, and lists the tests that count for nothing.
 
 import sys
 
-from redbucket.cli import main
+from redbucket.hookrun import main
 
 
 def run() -> None:
     """Judge what git and pre-commit say is coming; the exit code is redbucket's."""
-    sys.exit(main(["hook", "untrusted-tests"]))
+    sys.exit(main("untrusted-tests"))

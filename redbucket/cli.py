@@ -1,8 +1,7 @@
-"""The command line: argv to calls to an exit code. The only catch-all is here."""
+"""The command line: argv to calls to an exit code."""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 
@@ -10,8 +9,9 @@ import click
 
 from redbucket import __version__
 from redbucket.commands import COMMANDS
-from redbucket.core.errors import MISUSED, REFUSED, RedbucketError, WorldFailed
-from redbucket.output import complain, interrupted, report_bug, world_failure
+from redbucket.core.errors import MISUSED
+from redbucket.ending import ended
+from redbucket.output import interrupted
 
 
 class Group(click.Group):
@@ -39,6 +39,10 @@ for _command in COMMANDS:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; every error ends in one line on stderr."""
+    return ended(lambda: _invoke(arguments))
+
+
+def _invoke(arguments: Sequence[str] | None) -> int:
     try:
         result = app.main(
             args=list(arguments) if arguments is not None else None,
@@ -48,23 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return result if isinstance(result, int) else 0
     except click.exceptions.Abort:
         return interrupted()
-    except KeyboardInterrupt:
-        return interrupted()
     except click.ClickException as error:
         error.show()
         return MISUSED
-    except RedbucketError as error:
-        complain(error)
-        return error.exit_code
-    except BrokenPipeError:
-        # the reader of stdout went away: nothing is left to say to it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return REFUSED
-    except OSError as error:
-        complain(world_failure(error))
-        return WorldFailed.exit_code
-    except Exception as error:  # noqa: BLE001 (the one catch-all: a traceback is for us, not for the user)
-        return report_bug(error)
 
 
 def entry() -> None:

@@ -7,6 +7,12 @@ from pathlib import Path
 
 import click
 
+from redbucket.cmd_agent import agent_hook
+from redbucket.cmd_doctor import doctor
+from redbucket.cmd_endorse import endorse
+from redbucket.cmd_fixtures import fixtures
+from redbucket.cmd_flakes import flakes
+from redbucket.cmd_hooks import install, uninstall
 from redbucket.core.errors import ACCEPTED
 from redbucket.options import FORMATS, common, reporting, request_options
 from redbucket.output import emit, finish, read_file
@@ -156,8 +162,7 @@ def rerun(
 
     with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
         records = opened.rerun(rev, reruns, folder / out if not out.is_absolute() else out, command)
-    for record in records:
-        click.echo(str(record))
+    emit("\n".join(map(str, records)), None)
     return ACCEPTED
 
 
@@ -232,10 +237,32 @@ def hook(name: str, arguments: tuple[str, ...], folder: Path, quiet: bool, verbo
     \b
       redbucket hook gate
       redbucket hook protected-paths
+      redbucket hook pre-receive     (a native hook's own name, with git's arguments and input)
     """
+    from redbucket.engine.install import ALL
+
+    if name in ALL:
+        from redbucket.nativerun import given
+        from redbucket.nativerun import run as run_native
+
+        return run_native(name, arguments, given(), os.environ, folder)
     from redbucket.hookrun import run
 
-    return run(name, folder, os.environ, verbose=verbose)
+    return run(name, folder, os.environ, arguments, verbose=verbose)
 
 
-COMMANDS: tuple[click.Command, ...] = (gate, guard, rerun, classify, demo, hook)
+COMMANDS: tuple[click.Command, ...] = (
+    gate,
+    guard,
+    rerun,
+    classify,
+    fixtures,
+    flakes,
+    endorse,
+    install,
+    uninstall,
+    doctor,
+    demo,
+    hook,
+    agent_hook,
+)

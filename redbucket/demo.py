@@ -81,16 +81,25 @@ class BucketTests(unittest.TestCase):
 
 class CounterTests(unittest.TestCase):
     def test_counts_from_two_threads(self):
-        counter = Counter(EDGES)
+        self.check_two_threads(EDGES)
+
+    def test_counts_without_edges(self):
+        self.check_two_threads([])
+
+    def test_counts_on_the_only_edge(self):
+        self.check_two_threads([3])
+
+    def test_starts_empty(self):
+        self.assertEqual(sum(Counter(EDGES).counts), 0)
+
+    def check_two_threads(self, edges):
+        counter = Counter(edges)
         threads = [threading.Thread(target=self.fill, args=(counter,)) for _ in range(2)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
         self.assertEqual(sum(counter.counts), 2 * 40)
-
-    def test_starts_empty(self):
-        self.assertEqual(sum(Counter(EDGES).counts), 0)
 
     def fill(self, counter):
         for _ in range(40):
@@ -147,13 +156,14 @@ def _drift(top: Path) -> None:
 
 
 def _race(top: Path) -> None:
+    # In two of three runs each test loses a count: of three tests in three runs hardly ever none is seen both ways.
     _replace(
         _module(top),
         "        self.counts[bucket(value, self.edges)] += 1\n",
         "        index = bucket(value, self.edges)\n"
         "        seen = self.counts[index]\n"
-        "        if os.urandom(1)[0] < 64:  # a slow path, now and then\n"
-        "            time.sleep(0.001)\n"
+        "        if os.urandom(1)[0] < 7:  # a slow path, now and then\n"
+        "            time.sleep(0.005)\n"
         "        self.counts[index] = seen + 1\n",
     )
     _replace(_module(top), "import os\n", "import os\nimport time\n")

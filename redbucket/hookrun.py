@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import select
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from redbucket.core.errors import ACCEPTED, Misused, RedbucketError
+from redbucket.core.findings import Severity
+from redbucket.core.marks import marks_of_environment
+from redbucket.core.policy import Policy
 from redbucket.edges.progress import Progress
-from redbucket.edges.repository import Repository
+from redbucket.ending import ended
 from redbucket.engine.hookbase import Offer, offers
-from redbucket.engine.subject import Request, policy_at
+from redbucket.engine.subject import Request, find_base, policy_at
+from redbucket.handmerge import as_committed, merge_heads
 from redbucket.output import finish
 from redbucket.wiring import Session, session
 
@@ -19,51 +24,129 @@ from redbucket.wiring import Session, session
 STATIC: dict[str, tuple[str, ...]] = {
     "protected-paths": ("protected-path",),
     "untrusted-tests": ("altered-test", "weakened-test", "untrusted-test"),
+    "fixture-checksums": ("fixture-checksum",),
+    "flake-expiry": ("flake-expiry",),
 }
 
 
-def run(name: str, folder: Path, environment: Mapping[str, str], *, verbose: bool = False) -> int:
-    """Run hook ``name`` and return the worst exit code of what it judged."""
+def main(name: str) -> int:
+    """Run a hook in the current folder and return its exit code; what pre-commit calls, without the command line."""
+    return ended(lambda: run(name, Path(), os.environ))
+
+
+def run(
+    name: str,
+    folder: Path,
+    environment: Mapping[str, str],
+    arguments: Sequence[str] = (),
+    *,
+    verbose: bool = False,
+) -> int:
+    """Run hook ``name`` and return the worst exit code of what it judged.
+
+    ``arguments`` are git's own; only pre-push has any, and then it has standard input too.
+    """
     if name != "gate" and name not in STATIC:
         raise Misused("unknown-hook", f"there is no hook {name!r}", f"known: gate, {', '.join(STATIC)}")
     index = environment.get("GIT_INDEX_FILE")
     with session(folder, Progress(quiet=False, steps=False), index=Path(index) if index else None) as opened:
-        codes = [_judge(opened, name, offer, verbose=verbose) for offer in _offers(opened, environment)]
+        if not _has_commits(opened):
+            return ACCEPTED  # the first commit of all: there is nothing to judge by
+        pushed = _pushed(environment, arguments)
+        if pushed == [] and arguments:
+            return ACCEPTED  # everything is up to date
+        protected = _protected(opened)
+        heads = merge_heads(opened.repository)
+        current = opened.repository.current_branch()
+        found = offers(environment, pushed or [], heads, opened.repository.has, protected, current)
+        if any(offer.base == "HEAD" for offer in found):
+            if current and current not in protected:
+                return ACCEPTED  # what others have landed comes into a branch; it is judged where it lands
+            if not any(offer.head not in heads for offer in found):
+                return _judge_by_hand(opened, name, heads, found[0].head_ref, environment, verbose=verbose)
+        codes = [_judge(opened, name, offer, verbose=verbose) for offer in found]
     return _worst(codes)
 
 
-def _offers(opened: Session, environment: Mapping[str, str]) -> list[Offer]:
+def _has_commits(opened: Session) -> bool:
+    try:
+        opened.repository.resolve("HEAD")
+    except Misused as error:
+        if error.code != "unborn-branch":
+            raise
+        return False
+    return True
+
+
+def _protected(opened: Session) -> tuple[str, ...]:
+    """The protected branches by the policy of the default one; HEAD may be the patch itself."""
     repository = opened.repository
-    protected = policy_at(opened.scratch, repository.resolve("HEAD")).gate.protected_branches
-    return offers(environment, _pushed(environment), _merge_heads(repository), repository.has, protected)
+    try:
+        base = find_base(repository, Policy().gate.protected_branches)  # type: ignore[arg-type]
+    except Misused as error:
+        if error.code != "no-base":
+            raise
+        base = repository.resolve("HEAD")
+    return policy_at(opened.scratch, base).gate.protected_branches
 
 
-def _pushed(environment: Mapping[str, str]) -> Sequence[str]:
-    """Lines of a pre-push hook's standard input; pre-commit reads it itself and says so by TO_REF."""
+def _pushed(environment: Mapping[str, str], arguments: Sequence[str]) -> list[str] | None:
+    """Lines of a pre-push hook's standard input; pre-commit reads it itself and says so by TO_REF.
+
+    None if there is no such input. git gives pre-push the remote as arguments: then all of it is
+    awaited. A script that does not pass them on is believed if something is there.
+    """
     if "PRE_COMMIT" in environment or sys.stdin is None or sys.stdin.isatty():
-        return []
-    ready, _, _ = select.select([sys.stdin], [], [], 0)
-    return sys.stdin.read().splitlines() if ready else []
+        return None
+    if not arguments and not select.select([sys.stdin], [], [], 0)[0]:
+        return None
+    return os.fsdecode(sys.stdin.buffer.read()).splitlines()
 
 
-def _merge_heads(repository: Repository) -> Sequence[str]:
-    path = repository.git_dir / "MERGE_HEAD"
-    return path.read_text(encoding="ascii").split() if path.exists() else []
+def _judge_by_hand(
+    opened: Session,
+    name: str,
+    heads: Sequence[str],
+    head_ref: str,
+    environment: Mapping[str, str],
+    *,
+    verbose: bool,
+) -> int:
+    """Judge the merge that ``git commit`` is about to make, whoever resolved it."""
+    seeing, made = as_committed(opened, heads)
+    agent = bool(marks_of_environment(environment))
+    request = Request(base="HEAD", head=made, head_ref=head_ref, agent=agent)
+    return _report(seeing, name, request, verbose=verbose)
 
 
 def _judge(opened: Session, name: str, offer: Offer, *, verbose: bool) -> int:
     staged = name != "gate" and offer.base is None and offer.head == "HEAD"
     request = Request(base=offer.base, head=offer.head, head_ref=offer.head_ref)
     try:
-        if name == "gate":
-            report = opened.gate(request)
-        else:
-            report = opened.guard(request, STATIC[name], staged=staged)
+        return _report(opened, name, request, staged=staged, lands=offer.lands, verbose=verbose)
     except RedbucketError as error:
-        if error.code == "no-base" and name != "gate":
+        if error.code == "no-base" and (name != "gate" or not offer.lands):
             return ACCEPTED
         raise
-    return finish(report, "text", None, quiet=name != "gate", verbose=verbose)
+
+
+def _report(
+    opened: Session,
+    name: str,
+    request: Request,
+    *,
+    staged: bool = False,
+    lands: bool = True,
+    verbose: bool = False,
+) -> int:
+    if name == "gate":
+        report = opened.gate(request)
+    else:
+        report = opened.guard(request, STATIC[name], staged=staged)
+    code = finish(report, "text", None, quiet=name != "gate", verbose=verbose)
+    if not lands and {f.rule for f in report.findings if f.severity is Severity.REFUSE} == {"merge-conflict"}:
+        return ACCEPTED  # said, but a branch that lands nowhere yet may be pushed
+    return code
 
 
 def _worst(codes: Sequence[int]) -> int:

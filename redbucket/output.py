@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -38,15 +39,16 @@ def _color(output: Path | None) -> bool:
         return False
     if os.environ.get("FORCE_COLOR"):
         return True
-    return output is None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    return (
+        output is None and sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    )
 
 
 def emit(text: str, output: Path | None) -> None:
     """Write text to stdout, or whole or not at all to a file."""
     data = (text if text.endswith("\n") else text + "\n").encode("utf-8", "backslashreplace")
     if output is None:
-        sys.stdout.buffer.write(data)
-        sys.stdout.flush()
+        _to_stdout(data)
         return
     aside = output.with_name(f".{output.name}.{os.getpid()}")
     try:
@@ -55,6 +57,32 @@ def emit(text: str, output: Path | None) -> None:
     except OSError as error:
         aside.unlink(missing_ok=True)
         raise WorldFailed("not-writable", f"{output}: {error.strerror}", "name another --output") from error
+
+
+class ReaderGone(Exception):
+    """Whoever read stdout went away. No OSError: click would end with 1, which means "refused" here."""
+
+
+def _to_stdout(data: bytes) -> None:
+    if sys.stdout is None:  # started with `>&-`
+        raise WorldFailed(
+            "no-stdout", "standard output is closed", "open it, or write to a file with --output"
+        )
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+    except BrokenPipeError as error:
+        abandon_stdout()
+        raise ReaderGone from error
+    except OSError as error:
+        abandon_stdout()
+        raise world_failure(error) from error
+
+
+def abandon_stdout() -> None:
+    """Send the rest of stdout nowhere: Python flushes it at the end, and would fail once more."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def read_file(path: Path) -> bytes:
@@ -75,7 +103,7 @@ def world_failure(error: OSError) -> WorldFailed:
 
 def interrupted() -> int:
     """Say so, and return the exit code."""
-    print("redbucket: interrupted; nothing was changed", file=sys.stderr)
+    _say("redbucket: interrupted; nothing was changed\n")
     return INTERRUPTED
 
 
@@ -85,9 +113,15 @@ def complain(error: RedbucketError) -> None:
     lines = [f"redbucket: {word}: {error.reason} [{error.code}]"]
     if error.remedy:
         lines.append(f"  do this: {error.remedy}")
-    text = "\n".join(lines) + "\n"
-    sys.stderr.buffer.write(text.encode("utf-8", "backslashreplace"))
-    sys.stderr.flush()
+    _say("\n".join(lines) + "\n")
+
+
+def _say(text: str) -> None:
+    """Write to stderr whatever its encoding is, or nowhere if it is closed or full."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            sys.stderr.buffer.write(text.encode("utf-8", "backslashreplace"))
+            sys.stderr.flush()
 
 
 def report_bug(error: Exception) -> int:
@@ -107,5 +141,5 @@ def report_bug(error: Exception) -> int:
         where = f"the details are in {path}: please attach it to a report"
     except OSError:
         where = f"the log could not be written; the last line is {type(error).__name__}: {error}"
-    print(f"redbucket: this is a bug in redbucket ({type(error).__name__}); {where}", file=sys.stderr)
+    _say(f"redbucket: this is a bug in redbucket ({type(error).__name__}); {where}\n")
     return BUG

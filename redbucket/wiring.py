@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import threading
 import time
@@ -11,20 +10,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from redbucket.core.records import Run
-from redbucket.core.report import GateReport
-from redbucket.core.runspec import RunSpec
-from redbucket.edges import interpreter, signatures, trees
-from redbucket.edges.local import LocalRunner
+import msgspec
+
+from redbucket.core.report import GateReport, Problem
 from redbucket.edges.progress import Progress
 from redbucket.edges.repository import Repository
 from redbucket.edges.scratch import Scratch
 from redbucket.edges.workshop import Workshop
 from redbucket.engine import gate as gates
-from redbucket.engine.bench import ParallelBench
 from redbucket.engine.ports import Bench
 from redbucket.engine.subject import Request, Subject
+
+# What runs tests is imported where it is used: a static hook runs none, and must be quick.
+if TYPE_CHECKING:
+    from redbucket.core.records import Run
+    from redbucket.core.runspec import RunSpec
+    from redbucket.edges.interpreter import Launch
+    from redbucket.edges.local import LocalRunner
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,10 @@ class UserHistory:
 
     def signers(self, merge_base: str, head: str, allowed: bytes) -> Mapping[str, str]:
         """Return {commit id: principal}."""
+        import shutil
+
+        from redbucket.edges import signatures
+
         signatures.require_ssh_keygen(shutil.which("ssh-keygen"))
         return signatures.signers(self.repository, merge_base, head, allowed)
 
@@ -83,30 +91,65 @@ class Session:
             clock=time.monotonic,
             environment=os.environ if staged else None,
         )
+        kept: Path | None = None
         try:
-            return gates.gate(request, tools)
+            report = self._with_uncommitted(self._with_absent(gates.gate(request, tools)), request)
         finally:
             self.progress.clear()
             if keep is not None and (self.workshop.root / "runs").exists():
-                self.workshop.keep(self.workshop.root / "runs", keep)
+                kept = self.workshop.keep(self.workshop.root / "runs", keep)
+        return msgspec.structs.replace(report, kept=str(kept)) if kept else report
 
-    def guard(self, request: Request, names: Sequence[str] | None, *, staged: bool = False) -> GateReport:
-        """Run the static guards alone, on a range or (``staged``) on the index against HEAD."""
+    def _with_uncommitted(self, report: GateReport, request: Request) -> GateReport:
+        """Say that a dirty work tree is no part of what was judged, where a user may think so."""
+        if request.head not in (None, "HEAD") or not self.repository.uncommitted():
+            return report
+        note = Problem(
+            code="uncommitted",
+            reason="tracked files differ from HEAD: what is not committed was not judged",
+            remedy="commit it to have it judged",
+        )
+        return msgspec.structs.replace(report, notes=[*report.notes, note])
+
+    def _with_absent(self, report: GateReport) -> GateReport:
+        """Say which files of the trees were LFS pointers or empty submodules."""
+        if not self.not_materialised:
+            return report
+        few = ", ".join(sorted(self.not_materialised)[:3])
+        note = Problem(
+            code="not-materialised",
+            reason=f"{len(self.not_materialised)} files are LFS pointers or empty submodules in every run: {few}",
+            remedy="tests that read them fail with and without the patch; fetch them in [run] prepare",
+        )
+        return msgspec.structs.replace(report, notes=[*report.notes, note])
+
+    def guard(
+        self,
+        request: Request,
+        names: Sequence[str] | None,
+        *,
+        staged: bool = False,
+        tree: str | None = None,
+        scope: str = "",
+    ) -> GateReport:
+        """Run the static guards alone, on a range, or on the index (``staged``) or a ``tree`` against HEAD."""
         tools = gates.Tools(
             history=UserHistory(self.repository),  # type: ignore[arg-type]
             objects=self.scratch,
             bench=lambda subject: self._bench(subject, request),
             say=self.progress.say,
             clock=time.monotonic,
-            environment=os.environ if staged else None,
+            environment=os.environ if staged or tree else None,
         )
-        index = self.scratch.write_index_tree() if staged else None
-        return gates.guard(request, tools, names, index)
+        index = self.scratch.write_index_tree() if staged else tree
+        return gates.guard(request, tools, names, index, scope=scope)
 
     def rerun(self, revision: str, reruns: int, out: Path, command: Sequence[str]) -> list[Path]:
         """Run one commit's tests ``reruns`` times and return the records, moved to ``out``."""
         from redbucket.core.paths import JudgeSide
         from redbucket.core.seeds import derive
+        from redbucket.edges import interpreter
+        from redbucket.engine.bench import ParallelBench
         from redbucket.engine.rerun import plain_specs
         from redbucket.engine.subject import policy_at
 
@@ -133,7 +176,7 @@ class Session:
             as_module=launch.as_module,
         )
         bench = ParallelBench(runner, read_record, 2 * cpus(), self.cancelled)
-        self.progress.say(f"running the tests {reruns} times")
+        self.progress.say(f"running the tests {'once' if reruns == 1 else f'{reruns} times'}")
         try:
             runs = bench.run(specs)
         finally:
@@ -141,6 +184,9 @@ class Session:
         return [self.workshop.keep(Path(r.source), out) for r in runs]
 
     def _bench(self, subject: Subject, request: Request) -> tuple[Bench, bool, str]:
+        from redbucket.edges import interpreter
+        from redbucket.engine.bench import ParallelBench
+
         run = subject.policy.run
         launch = interpreter.resolve(run.command, self.repository.work_tree, os.environ)
         tracked = {p for p in (*subject.sides.base, *subject.sides.merged) if p.endswith(".py")}
@@ -156,7 +202,7 @@ class Session:
 
     def runner(
         self,
-        launch: interpreter.Launch,
+        launch: Launch,
         *,
         tracked: tuple[str, ...],
         prepare: tuple[tuple[str, ...], ...],
@@ -164,6 +210,9 @@ class Session:
         budget: float,
     ) -> LocalRunner:
         """Return the local runner for this repository's trees."""
+        from redbucket.edges import trees
+        from redbucket.edges.local import LocalRunner
+
         top = self.repository.work_tree
         outside = {str(p) for p in (top, top.resolve() if top else None) if p is not None}
         return LocalRunner(
@@ -183,6 +232,8 @@ class Session:
         )
 
     def _lay_out(self, tree: str, folder: Path) -> None:
+        from redbucket.edges import trees
+
         self.not_materialised.update(trees.layout(self.scratch, tree, folder).not_materialised)
 
     def _test_ended(self, spec: RunSpec, done: int) -> None:

@@ -84,6 +84,23 @@ class Judge(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ] = ("tests/**", "test/**", "**/test_*.py", "**/*_test.py")
 
 
+Grammar = Literal["http-date", "rfc-3339", "uuid", "hex", "jwt", "epoch", "seconds", "etag", "token"]
+
+
+class Volatile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A place in recorded fixtures whose value may move without meaning."""
+
+    pointer: Annotated[
+        str,
+        Meta(
+            pattern="^/",
+            description="JSON pointer; `*` for one step, `**` for any number; case does not count.",
+        ),
+    ]
+    grammar: Annotated[Grammar, Meta(description="What the old and the new value must look like.")]
+    paths: Annotated[tuple[Word, ...], Meta(description="The fixtures, as gitignore patterns.")] = ("**",)
+
+
 class Fixtures(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Recorded data that tests read."""
 
@@ -96,6 +113,18 @@ class Fixtures(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         tuple[Word, ...],
         Meta(description="Lock manifests in sha256sum form; sidecars are found by themselves."),
     ] = ("fixtures.sha256",)
+    volatile: Annotated[
+        tuple[Volatile, ...],
+        Meta(description="Places that may move without meaning: a shorter review, never a lock."),
+    ] = ()
+
+
+class Freezing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How long a noisy test may be excused by an entry of flakes.toml."""
+
+    max_days: Annotated[
+        int, Meta(ge=1, le=3650, description="Days that a freeze of a noisy test may run at most.")
+    ] = 30
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -135,6 +164,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     protect: Protect = Protect()
     judge: Judge = Judge()
     fixtures: Fixtures = Fixtures()
+    freeze: Freezing = Freezing()
     run: Run = Run()
 
 
@@ -184,6 +214,7 @@ def _explain(data: dict[str, Any], name: str, message: str) -> Misused:
             )
         elif index.isdigit():
             found = found[int(index)]
+            known = _ITEMS.get(key.split("[")[0].lstrip("."), known)
         else:  # "[...]" stands for a key or value of run.env
             bad = next((k for k, v in found.items() if not isinstance(v, str)), "")
             key, found = key.replace("[...]", f".{bad}"), found.get(bad)
@@ -214,9 +245,15 @@ def _explain(data: dict[str, Any], name: str, message: str) -> Misused:
     return Misused("policy-value", f"{reason}, found {_short(found)}", f"use {allowed}")
 
 
+# What a list of tables holds.
+_ITEMS: dict[str, Any] = {"fixtures.volatile": Volatile(pointer="/", grammar="uuid")}
+
 _ALLOWED = {
+    "fixtures.volatile": 'pointer = "/a/*/b" and a grammar: '
+    "http-date, rfc-3339, uuid, hex, jwt, epoch, seconds, etag, token",
     "gate.untrusted_green": '"warn" or "refuse"',
     "gate.altered_tests": '"warn" or "refuse"',
+    "freeze.max_days": "a whole number of days from 1 to 3650",
     "run.scope": '"all" or "failed"',
     "run.runner": '"local", "ssh://HOST…" or "dask://HOST:PORT"',
     "run.reruns": "a whole number of at least 1",
@@ -247,6 +284,7 @@ def _impossible(policy: Policy) -> Iterator[tuple[str, str, str]]:
         ("judge.tests", policy.judge.tests),
         ("fixtures.paths", policy.fixtures.paths),
         ("fixtures.manifests", policy.fixtures.manifests),
+        *((f"fixtures.volatile[{n}].paths", rule.paths) for n, rule in enumerate(policy.fixtures.volatile)),
     ):
         for number, pattern in enumerate(patterns):
             reason = _bad_pattern(pattern)

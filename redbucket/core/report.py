@@ -43,6 +43,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     message: str = ""
     tried: list[str] = []
     blocks: bool = False
+    frozen_until: str | None = None
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):

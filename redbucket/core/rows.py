@@ -28,7 +28,8 @@ class Facts:
     test read; ``explains`` whether only the moved bytes fail it;
     ``other_fixture_passes`` whether it passes with the other side's bytes while
     the patch's source fails it with base's; ``revealed_by`` the condition in
-    which a test that is clean three times fails every time; ``wavers`` whether
+    which a test that is clean three times fails every time; ``off_lock`` the fixtures
+    it read that differ from their lock in base already; ``wavers`` whether
     it passed and failed under one and the same condition.
     """
 
@@ -44,6 +45,7 @@ class Facts:
     new: bool = False
     vanished: bool = False
     wrote_in_base: bool = False
+    off_lock: tuple[str, ...] = ()
     message: str = ""
     notes: tuple[str, ...] = field(default_factory=tuple)
 
@@ -65,7 +67,7 @@ def evidence_of(name: str, trials: Trials, facts: Facts) -> Evidence:
         fingerprints=tuple(failure_print(t) for t in red),
         inconsistent=facts.wavers or any(is_inconsistent(t) for t in tests),
         fixture=_fixture_state(tests, facts),
-        moved_fixtures=facts.moved,
+        moved_fixtures=facts.moved if facts.explains or not facts.off_lock else facts.off_lock,
         cause=facts.cause,
         base_passes=base_passes(base),
         ran_in_base=ran(base),
@@ -83,6 +85,8 @@ def _fixture_state(tests: list[Test], facts: Facts) -> FixtureState:
         return FixtureState.MOVED
     if facts.explains:
         return FixtureState.EXPLAINS
+    if facts.off_lock:
+        return FixtureState.CHANGED
     return FixtureState.UNCHANGED if hashes - {""} else FixtureState.UNKNOWN
 
 
@@ -112,7 +116,7 @@ def row_of(name: str, trials: Trials, facts: Facts) -> Row:
         spend=decision.spend,
         doubt=_doubt(name, trials, evidence, decision),
         outcomes=outcomes,
-        fixtures=list(facts.moved),
+        fixtures=sorted({*facts.moved, *facts.off_lock}),
         message=evidence.message,
         tried=list(facts.tried),
         blocks=bool(introduced) and decision.bucket in _BLOCKING,
@@ -166,6 +170,8 @@ def _extra(facts: Facts, state: str) -> list[str]:
             f"It passes with the patch's own bytes of {', '.join(facts.moved)}: if the new behaviour is "
             "wanted, a human endorses them."
         )
+    if facts.off_lock and not facts.explains and state == INTRODUCED:
+        said.append("Base passes with the same bytes, so the patch breaks it besides: look at both.")
     if state == UNSHOWN:
         said.append("Too few failures to say that the patch did it.")
     return said

@@ -12,5 +12,5 @@ def derive(tree: str, purpose: str = "") -> str:
     out because it switches hash randomisation off. ``purpose`` gives another seed
     for the same tree ("hash 1", "seed 2", ...).
     """
-    digest = hashlib.sha256(f"{tree}\0{purpose}".encode()).digest()
+    digest = hashlib.sha256(f"{tree}\0{purpose}".encode("utf-8", "backslashreplace")).digest()
     return str(int.from_bytes(digest[:4], "big") % 4294967295 + 1)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from redbucket.core.align import names, unstable_functions
+from redbucket.core.align import function_of, names, unstable_functions
 from redbucket.core.classification import FAILING
 from redbucket.core.evidence import PASSING
 from redbucket.core.records import Outcome, Run, Test
@@ -26,6 +26,22 @@ class Trials:
         """Return trials whose names are aligned over the full runs of one tree."""
         orders = [run.collected for run in runs if run.collected]
         return cls(unstable=unstable_functions(orders))
+
+    def learn(self, orders: Sequence[Sequence[str]], known: Sequence[str]) -> dict[str, str]:
+        """Take ids of further runs of one tree into account; return {old name: new name}.
+
+        What is already here came from runs that collected ``known``.
+        """
+        new = unstable_functions(orders) - self.unstable
+        if not new:
+            return {}
+        self.unstable |= new
+        renamed = {i: name for i, name in names(known, self.unstable).items() if function_of(i) in new}
+        self.order = list(dict.fromkeys(renamed.get(n, n) for n in self.order))
+        for old, name in renamed.items():
+            for key, tests in self.results.pop(old, {}).items():
+                self.results.setdefault(name, {}).setdefault(key, []).extend(tests)
+        return renamed
 
     def names(self, run: Run) -> dict[str, str]:
         """Return {id in the run: common name}."""
@@ -63,10 +79,7 @@ class Trials:
     def everywhere(self, name: str, world: str) -> tuple[Outcome, ...]:
         """Return the outcomes of one test in all conditions of one world."""
         return tuple(
-            t.outcome
-            for (w, _), tests in self.results.get(name, {}).items()
-            if w == world
-            for t in tests
+            t.outcome for (w, _), tests in self.results.get(name, {}).items() if w == world for t in tests
         )
 
     def seen(self, name: str) -> Mapping[Key, list[Test]]:

@@ -6,6 +6,7 @@ not be able to tell the gate from an ordinary run, nor to reach the user's repos
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from collections.abc import Mapping
@@ -54,7 +55,7 @@ def for_run(
     env["TMPDIR"] = str(tmp)
     env["TZ"] = "UTC"
     env["TEST_SEED"] = seed
-    env["PYTHONHASHSEED"] = hash_seed or seed
+    env["PYTHONHASHSEED"] = hash_number(hash_seed or seed)
     if launch.userbase:
         env["PYTHONUSERBASE"] = launch.userbase
     else:
@@ -63,6 +64,13 @@ def for_run(
         env["VIRTUAL_ENV"] = launch.prefix
     env.update(extra)
     return env
+
+
+def hash_number(seed: str) -> str:
+    """Return ``seed`` if Python takes it as PYTHONHASHSEED, otherwise a number made of it."""
+    if seed.isascii() and seed.isdigit() and int(seed) <= 0xFFFFFFFF:
+        return seed
+    return str(int.from_bytes(hashlib.sha256(seed.encode()).digest()[:4], "big"))
 
 
 def search_path(path: str, launch: Launch) -> str:

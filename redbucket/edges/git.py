@@ -1,7 +1,6 @@
 """git, called so that nothing but the arguments decides. The only importer of GitPython.
 
-GitPython finds the executable, owns long-lived processes and names the errors.
-The processes are started here, because its ``execute`` copies ``os.environ``
+GitPython owns long-lived processes and names the errors. The processes are started here, because its ``execute`` copies ``os.environ``
 whole and can't take a variable away, and under a hook git's own ``GIT_DIR``,
 ``GIT_INDEX_FILE`` and quarantine variables would send every command astray.
 """
@@ -16,49 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from redbucket.core.errors import Misused, RedbucketError, Undecided, WorldFailed
+from redbucket.edges.sealed import FLAGS, sealed_environment
 
-try:
-    from git import Git
-    from git.exc import GitCommandError, GitCommandNotFound
-except ImportError as problem:  # GitPython asks for git when it is imported
-    raise WorldFailed(
-        "git-missing", f"git can't be run: {problem}", "install git 2.38 or newer and put it on PATH"
-    ) from problem
-
-# The patch's author may have reached the repository's own config (core.fsmonitor and core.hooksPath run
-# programs); what a command prints must not depend on anybody's taste either.
-_FLAGS = (
-    "--no-pager",
-    "--literal-pathspecs",
-    *("-c", "core.hooksPath=/dev/null"),
-    *("-c", "core.fsmonitor=false"),
-    *("-c", "core.quotePath=false"),
-    *("-c", "core.attributesFile=/dev/null"),
-    *("-c", "core.useReplaceRefs=false"),
-    *("-c", "core.warnAmbiguousRefs=true"),
-    *("-c", "log.showSignature=false"),
-    *("-c", "gc.auto=0"),
-    *("-c", "maintenance.auto=false"),
-)
-
-_SEALED = {
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_GRAFT_FILE": os.devnull,
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-    # A partial clone fetches missing objects behind the caller's back: into the user's repository,
-    # from a server that may be the author's. git before 2.44 knows only the second switch.
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_ALLOW_PROTOCOL": "none",
-    "LC_ALL": "C",
-    "LANGUAGE": "C",
-}
-
-
-def sealed_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment for git: the caller's without any ``GIT_*``, plus ``extra``."""
-    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith("GIT_")}
-    return {**kept, **_SEALED, **(extra or {})}
+# GitPython costs more to import than all the rest of a static hook, so it is imported where it is used.
+_EXECUTABLE = "GIT_PYTHON_GIT_EXECUTABLE"
 
 
 @dataclass(frozen=True)
@@ -83,7 +43,7 @@ class Caller:
     ) -> None:
         self.folder = folder
         self._environment = sealed_environment(extra)
-        self._command = (str(Git.GIT_PYTHON_GIT_EXECUTABLE or "git"), *_FLAGS, *flags)
+        self._command = (os.environ.get(_EXECUTABLE) or "git", *FLAGS, *flags)
 
     def run(
         self,
@@ -108,6 +68,8 @@ class Caller:
             raise _cannot_start(command, problem) from problem
         message = done.stderr.decode("utf-8", "backslashreplace").strip()
         if done.returncode not in ok:
+            from git.exc import GitCommandError
+
             cause = GitCommandError(command, done.returncode, done.stderr)
             raise failure(words, done.returncode, message) from cause
         return Done(done.returncode, done.stdout, message)
@@ -126,14 +88,15 @@ class Caller:
             )
         except OSError as problem:
             raise _cannot_start(command, problem) from problem
+        from git import Git
+
         return Git.AutoInterrupt(process, command)
 
 
 def _cannot_start(command: list[str], problem: OSError) -> RedbucketError:
-    missing = GitCommandNotFound(command, problem)
     if isinstance(problem, FileNotFoundError) and problem.filename == command[0]:
         return WorldFailed(
-            "git-missing", f"git can't be run: {missing}", "install git 2.38 or newer and put it on PATH"
+            "git-missing", f"git can't be run: {problem}", "install git 2.38 or newer and put it on PATH"
         )
     return WorldFailed(
         "git-failed", f"git could not be started: {problem}", "look at the folder and the limits named"
@@ -157,7 +120,7 @@ _KNOWN: tuple[tuple[tuple[str, ...], type[RedbucketError], str, str], ...] = (
     ),
     # checkout does not say why a write failed; what can fail there is space, quota or the disk
     (
-        ("No space left", "Disk quota", "unable to write file"),
+        ("No space left", "Out of diskspace", "Disk quota", "unable to write file"),
         WorldFailed,
         "disk-full",
         "free some space, or set REDBUCKET_TMPDIR",

@@ -75,10 +75,10 @@ def parse_command(command: Sequence[str]) -> Parsed:
     words = list(command)
     while len(words) > 2 and (Path(words[0]).name, words[1]) in _LAUNCHERS:
         words = words[2:]
-        if words[0] == "--":
+        if words and words[0] == "--":
             words = words[1:]
-    name = Path(words[0]).name
-    if words[0] == "-m" and len(words) > 1 and words[1] in ("pytest", "unittest"):
+    name = Path(words[0]).name if words else ""
+    if words and words[0] == "-m" and len(words) > 1 and words[1] in ("pytest", "unittest"):
         words = ["python", *words]
         name = "python"
     if name in ("pytest", "py.test"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import shutil
-import subprocess
+import signal
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,9 @@ from redbucket.edges.interpreter import Launch
 from redbucket.edges.recordfile import RecordFile
 
 _RECORDER = Path(__file__).resolve().parent.parent / "recorder"
+_CHANNEL_GONE = 96  # recorder.channel
 _MAX_RESTARTS = 200
+_PREPARE_LIMIT = 3600.0
 _BOOT = """import sys
 from importlib import import_module
 sys.exit(import_module({package!r} + ".boot").run({package!r}))
@@ -38,7 +40,8 @@ class LocalRunner:
 
     ``lay_out`` puts a tree into a folder; ``digest`` hashes paths of a folder.
     ``outside`` are folders whose code must not be what is tested (the user's work
-    tree). ``deadline`` is on the monotonic clock.
+    tree). ``deadline`` is on the monotonic clock; ``start_timeout`` bounds the
+    import of one file, and whatever else happens outside the tests.
     """
 
     launch: Launch
@@ -50,6 +53,7 @@ class LocalRunner:
     prepare: tuple[tuple[str, ...], ...] = ()
     extra_env: Mapping[str, str] = field(default_factory=dict)
     deadline: float = float("inf")
+    start_timeout: float = 300.0
     tree_name: str = "tree"
     user_env: Mapping[str, str] = field(default_factory=dict)
     cancelled: threading.Event = field(default_factory=threading.Event)
@@ -59,15 +63,17 @@ class LocalRunner:
         """Run ``spec`` and return the path of its record; the record says how it went."""
         place = self.folder / spec.name
         place.mkdir(parents=True)
+        place = place.resolve()  # what is imported must not have two names
         tree = place / self.tree_name
         self.lay_out(spec.tree, tree)
-        used = self.folder / spec.used_home if spec.used_home else place
+        used = (self.folder / spec.used_home).resolve() if spec.used_home else place
         home, tmp = used / "home", used / "tmp"
         environment.make_home(home)
         tmp.mkdir(exist_ok=True)
         env = environment.for_run(
             self.user_env, self.launch, home, tmp, spec.seed, spec.hash_seed, self.extra_env
         )
+        env["PWD"] = str(tree)
         record_path = self.folder / f"{spec.name}.jsonl"
         header = Header(
             run_id=spec.run_id,
@@ -80,42 +86,37 @@ class LocalRunner:
             nonce=secrets.token_hex(8),
             started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         )
-        with RecordFile(record_path) as record:
-            record.write(header)
-            began = time.monotonic()
-            failed = self._prepare(tree, env)
-            if failed:
-                record.write(Footer(complete=False, reason=failed))
-                return record_path
-            before = self.digest(tree, spec.watched)
-            footer = _Run(self, spec, place, tree, env, record).go()
-            after = self.digest(tree, spec.watched)
-            tampered = sorted(path for path in before if before[path] != after.get(path))
-            record.write(
-                msgspec.structs.replace(footer, tampered=tampered, duration=time.monotonic() - began)
-            )
-        supervise.reap(str(place))
+        try:
+            with RecordFile(record_path) as record:
+                record.write(header)
+                began = time.monotonic()
+                failed = self._prepare(tree, env)
+                if failed:
+                    record.write(Footer(complete=False, reason=failed))
+                    return record_path
+                before = self.digest(tree, spec.watched)
+                footer = _Run(self, spec, place, tree, env, record).go()
+                after = self.digest(tree, spec.watched)
+                tampered = sorted(path for path in before if before[path] != after.get(path))
+                record.write(
+                    msgspec.structs.replace(footer, tampered=tampered, duration=time.monotonic() - began)
+                )
+        finally:
+            supervise.reap(str(place))
         return record_path
 
     def _prepare(self, tree: Path, env: Mapping[str, str]) -> str:
         for command in self.prepare:
             words = [self.launch.python if w == "python" else w for w in command]
+            deadline = min(self.deadline, time.monotonic() + _PREPARE_LIMIT)
             try:
-                done = subprocess.run(
-                    words,
-                    cwd=tree,
-                    env=dict(env),
-                    stdin=subprocess.DEVNULL,
-                    capture_output=True,
-                    timeout=max(1.0, min(self.deadline - time.monotonic(), 3600)),
-                    start_new_session=True,
-                    check=False,
-                )
-            except (OSError, subprocess.TimeoutExpired) as error:
-                return f"prepare: {' '.join(command)} did not run: {error}"
-            if done.returncode != 0:
-                tail = (done.stderr or done.stdout).decode("utf-8", "replace").strip()[-500:]
-                return f"prepare: {' '.join(command)} ended with status {done.returncode}: {tail}"
+                status, output = supervise.run_plain(words, tree, env, deadline, self.cancelled)
+            except OSError as error:  # TimeoutError is one
+                return f"prepare: {' '.join(command)} did not run: {error.strerror or error}"
+            if self.cancelled.is_set():
+                return "cancelled"
+            if status != 0:
+                return f"prepare: {' '.join(command)} ended with {_status(status)}: {_tail(output, 500)}"
         return ""
 
 
@@ -139,6 +140,7 @@ class _Run:
         self.extra: dict[str, Any] = {}
         self.sentinels: list[str] = []
         self.unseen = 0
+        self.broken_files: dict[str, str] = {}
         self.names = ["test_" + secrets.token_hex(5) for _ in range(4)]
 
     def go(self) -> Footer:
@@ -170,30 +172,44 @@ class _Run:
         if said.open_test:
             self._lost(said)
             return None
-        if said.finished and not said.timed_out:
-            if self.unseen:
-                self.sentinels.append(f"{self.unseen} of them never ran")
-            if said.said_status == 4 or (said.said_status == 3 and len(self.done) == before):
-                return f"the test runner stopped with an error of its own: {_tail(said.output)}"
-            left = len(self.ids) - len(self.done)
-            if self.spec.collect_only or left <= 0:
-                return ""
-            if len(self.done) == before:
-                return f"the session stopped with {left} tests not run: {_tail(said.output)}"
-            self.record.write(
-                Restart(reason=f"the session stopped early, {left} tests left", status=said.status)
-            )
-            return None
+        if said.open_file and not said.finished:
+            return self._lost_file(said)
+        if said.finished and said.timed_out != "outside":
+            return self._ended(said, before)
         how = "was stopped by the watchdog" if said.timed_out else f"ended with {_status(said.status)}"
         where = f"after {said.last_test}" if said.last_test else "before the first test"
-        if len(self.done) == before and (attempt > 0 or not said.ended):
-            if self.spec.collect_only and said.collected:
-                return ""
+        if len(self.done) == before:
             return f"the process {how} {where}: {_tail(said.output)}"
-        if self.ids and len(self.done) >= len(self.ids):
+        if len(self.done) >= len(self.ids):
             # every test has its result; only the end of the session was lost
             return f"the process {how} after the last test, before the session ended: {_tail(said.output)}"
         self.record.write(Restart(reason=f"the process {how} {where}", status=said.status))
+        return None
+
+    def _ended(self, said: supervise.Spoken, before: int) -> str | None:
+        """The session came to its end by itself; return as ``_after`` does."""
+        if not said.collected:
+            return f"the session ended before the tests were collected: {_tail(said.output)}"
+        if self.unseen:
+            self.sentinels.append(f"{self.unseen} of them never ran")
+        if said.said_status == 4 or (said.said_status == 3 and len(self.done) == before):
+            return f"the test runner stopped with an error of its own: {_tail(said.output)}"
+        left = len(self.ids) - len(self.done)
+        if self.spec.collect_only or left <= 0:
+            return ""
+        if len(self.done) == before:
+            return f"the session stopped with {left} tests not run: {_tail(said.output)}"
+        self.record.write(Restart(reason=f"the session stopped early, {left} tests left", status=said.status))
+        return None
+
+    def _lost_file(self, said: supervise.Spoken) -> str | None:
+        """A file took the process with it while it was imported: go on without it."""
+        how = "was stopped by the watchdog" if said.timed_out else f"ended with {_status(said.status)}"
+        reason = f"the process {how} while {said.open_file} was imported"
+        if self.ids or said.open_file in self.broken_files:
+            return f"{reason}: {_tail(said.output)}"
+        self.broken_files[said.open_file] = f"{reason}. {_tail(said.output)}"
+        self.record.write(Restart(reason=reason, status=said.status))
         return None
 
     def _lost(self, said: supervise.Spoken) -> None:
@@ -214,9 +230,11 @@ class _Run:
             message=f"{message}. {_tail(said.output)}" if not timeout else message,
             exception=kind,
             fingerprint=f"{kind}:{0 if timeout else said.status}",
+            index=said.open_index,
         )
         self.record.write(end)
         self.done[said.open_test] = outcome.value
+        self.runner.on_test(self.spec, len(self.done))
         self.record.write(Restart(reason=message, nodeid=said.open_test, status=said.status))
 
     def _event(self, event: dict[str, Any]) -> None:
@@ -275,10 +293,12 @@ class _Run:
             "order": spec.order,
             "shuffle": spec.shuffle,
             "only": list(spec.only) if spec.only is not None else None,
+            "files": list(spec.files),
             "done": list(self.done),
             "resumed": resumed and bool(self.ids),
             "collect_only": spec.collect_only,
             "sentinels": self.names,
+            "broken_files": dict(self.broken_files),
         }
         return supervise.Process(
             argv=[launch.python, str(self.boot)],
@@ -286,15 +306,15 @@ class _Run:
             cwd=self.tree,
             settings=settings,
             test_timeout=spec.timeout,
-            start_timeout=max(300.0, spec.timeout * 3),
+            start_timeout=max(self.runner.start_timeout, spec.timeout),
             deadline=self.runner.deadline,
         )
 
 
 def _status(status: int) -> str:
+    if status == _CHANNEL_GONE:
+        return "the recorder's channel closed by the code under test"
     if status < 0:
-        import signal
-
         try:
             return signal.Signals(-status).name
         except ValueError:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 from redbucket.core.errors import Undecided
 from redbucket.edges.git import Caller
@@ -15,6 +16,10 @@ from redbucket.edges.git import Caller
 _CHUNK = 200
 _CACHE_BYTES = 64 * 1024 * 1024
 _CACHED_BLOB = 1024 * 1024
+_PART = 1024 * 1024
+# A hook that reads the policy and nothing else is over before a long-lived process would pay.
+_ALONE = 2
+_T = TypeVar("_T")
 
 
 class Objects:
@@ -26,9 +31,21 @@ class Objects:
         self._process: Any = None
         self._cache: OrderedDict[str, bytes] = OrderedDict()
         self._held = 0
+        self._alone = 0
 
     def read(self, oid: str) -> bytes:
         """Return the blob's exact bytes. Raises Undecided "missing-object" or "not-a-blob"."""
+        with self._lock:
+            alone = self._process is None and self._alone < _ALONE and oid not in self._cache
+            if alone:
+                self._alone += 1
+        if alone:
+            done = self._git.run("cat-file", "blob", oid, ok=(0, 128))
+            if not done.code:
+                with self._lock:
+                    if oid not in self._cache:
+                        self._keep(oid, done.out)
+                return done.out
         return self.read_blobs((oid,))[oid]
 
     def read_blobs(self, oids: Iterable[str]) -> dict[str, bytes]:
@@ -62,6 +79,19 @@ class Objects:
             answer[oid] = int(words[2])
         return answer
 
+    def sha256s(self, oids: Iterable[str]) -> dict[str, str]:
+        """Return the SHA-256 of each blob's bytes, by id; streamed, so that a huge blob costs no memory.
+
+        Raises Undecided as ``read`` does.
+        """
+        found: dict[str, str] = {}
+        wanted = list(dict.fromkeys(oids))
+        with self._lock:
+            for at in range(0, len(wanted), _CHUNK):
+                for oid, answer in self._chunk(wanted[at : at + _CHUNK], self._digest):
+                    found[oid] = answer
+        return found
+
     def close(self) -> None:
         """End the process; a later read starts another."""
         with self._lock:
@@ -73,25 +103,46 @@ class Objects:
 
     def _ask(self, wanted: list[str]) -> Iterator[tuple[str, bytes]]:
         for at in range(0, len(wanted), _CHUNK):
-            if self._process is None:
-                self._process = self._git.start("cat-file", "--batch")
-            chunk = wanted[at : at + _CHUNK]
-            try:
-                self._process.stdin.write("".join(f"{oid}\n" for oid in chunk).encode("ascii"))
-                self._process.stdin.flush()
-                answers = [self._answer(oid) for oid in chunk]
-            except BaseException as problem:
-                # Broken off in the middle (Ctrl-C too): what the pipe still holds would answer the next question.
-                self._process = None
-                if isinstance(problem, BrokenPipeError):
-                    raise _broken(chunk[0]) from problem
-                raise
-            for oid, answer in zip(chunk, answers, strict=True):
-                if isinstance(answer, Undecided):
-                    raise answer
-                yield oid, answer
+            yield from self._chunk(wanted[at : at + _CHUNK], self._content)
 
-    def _answer(self, oid: str) -> bytes | Undecided:
+    def _chunk(self, chunk: list[str], take: Callable[[str, int], _T]) -> Iterator[tuple[str, _T]]:
+        if self._process is None:
+            self._process = self._git.start("cat-file", "--batch")
+        try:
+            self._process.stdin.write("".join(f"{oid}\n" for oid in chunk).encode("ascii"))
+            self._process.stdin.flush()
+            answers = [self._answer(oid, take) for oid in chunk]
+        except BaseException as problem:
+            # Broken off in the middle (Ctrl-C too): what the pipe still holds would answer the next question.
+            self._process = None
+            if isinstance(problem, BrokenPipeError):
+                raise _broken(chunk[0]) from problem
+            raise
+        for oid, answer in zip(chunk, answers, strict=True):
+            if isinstance(answer, Undecided):
+                raise answer
+            yield oid, answer
+
+    def _content(self, oid: str, size: int) -> bytes:
+        content: bytes = self._process.stdout.read(size + 1)
+        if len(content) != size + 1:
+            raise _broken(oid)
+        return content[:-1]
+
+    def _digest(self, oid: str, size: int) -> str:
+        seen = hashlib.sha256()
+        left = size
+        while left:
+            part = self._process.stdout.read(min(left, _PART))
+            if not part:
+                raise _broken(oid)
+            seen.update(part)
+            left -= len(part)
+        if self._process.stdout.read(1) != b"\n":
+            raise _broken(oid)
+        return seen.hexdigest()
+
+    def _answer(self, oid: str, take: Callable[[str, int], _T]) -> _T | Undecided:
         """Return one answer; every answer of a chunk is read, so that the next request finds a clean pipe."""
         header = self._process.stdout.readline()
         words = header.split()
@@ -100,14 +151,12 @@ class Objects:
         if len(words) != 3 or words[0] != oid.encode("ascii"):
             raise _broken(oid)  # git dies at a corrupt object instead of answering
         size = int(words[2])
-        content: bytes = self._process.stdout.read(size + 1)
-        if len(content) != size + 1:
-            raise _broken(oid)
+        answer = take(oid, size)
         if words[1] != b"blob":
             return Undecided(
                 "not-a-blob", f"object {oid} is a {words[1].decode()}, not a file", "run `git fsck`"
             )
-        return content[:-1]
+        return answer
 
     def _keep(self, oid: str, content: bytes) -> None:
         if len(content) > _CACHED_BLOB:

@@ -17,8 +17,9 @@ class Progress:
 
     def __init__(self, *, quiet: bool, steps: bool, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
-        self._live = not quiet and self._stream.isatty()
-        self._steps = steps and not quiet and not self._live
+        closed = self._stream is None  # started with `2>&-`
+        self._live = not quiet and not closed and self._stream.isatty()
+        self._steps = steps and not quiet and not closed and not self._live
         self._step = ""
         self._tests = 0
         self._lock = threading.Lock()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from redbucket.core.errors import Misused, RedbucketError, Undecided
 from redbucket.core.patch import Commit
-from redbucket.edges import history
+from redbucket.edges import history, rewrites
 from redbucket.edges.git import Caller
 
 _OID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -109,6 +109,13 @@ class Repository:
             )
         if done.code or not _OID.fullmatch(done.line):
             remedy = "check the spelling, or fetch it first"
+            if revision == "HEAD":
+                branch = self.current_branch() or "HEAD"
+                raise Misused(
+                    "unborn-branch",
+                    f"there is no commit on {branch!r} yet",
+                    "commit something first, or name the commits: redbucket gate --base REV --head REV",
+                )
             if self.is_shallow:
                 remedy = "this clone is shallow: run `git fetch --unshallow` (CI: full depth)"
             raise Misused("unknown-revision", f"{revision!r} names no commit here", remedy)
@@ -148,6 +155,20 @@ class Repository:
     def commits(self, merge_base: str, head: str) -> tuple[Commit, ...]:
         """Return the commits of ``merge_base..head``, newest first, with the paths that each touched."""
         return history.commits(self.git, merge_base, head)
+
+    def rewrites(self) -> tuple[str, ...]:
+        """Return the replace refs and grafts that are here, in words; none of them applies to what is read."""
+        return rewrites.rewrites(self.git, self.common_dir)
+
+    def uncommitted(self) -> bool:
+        """Return whether tracked files differ from HEAD: in the index, or by their times in the work tree.
+
+        File contents are not read, so that no filter of the repository's configuration is started.
+        """
+        if self.work_tree is None:
+            return False
+        done = self.git.run("diff-index", "--quiet", "--ignore-submodules", "HEAD", "--", ok=(0, 1, 128))
+        return done.code == 1
 
     def has(self, oid: str) -> bool:
         """Return whether the repository has the object ``oid``."""

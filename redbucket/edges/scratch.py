@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from redbucket.core.errors import Undecided, WorldFailed
+from redbucket.core.errors import Undecided
 from redbucket.core.patch import ABSENT_MODE, Change, Entry
 from redbucket.edges.git import Caller, failure
 from redbucket.edges.hunks import Hunks, read_hunks
 from redbucket.edges.objects import Objects
 from redbucket.edges.repository import Repository, quoted_path
+from redbucket.edges.workshop import cannot_write
 
 # Written by hand after gitrepository-layout(5): `git init` costs a process, and obeys templates and defaults.
 _CONFIG = """\
@@ -69,6 +70,8 @@ class Scratch:
         self._repository = repository
         self._lock = threading.Lock()
         self._entries: dict[str, dict[str, Entry]] = {}
+        self._trees: dict[str, str] = {}
+        self._diffs: dict[tuple[str, str], tuple[Change, ...]] = {}
         self._indexes: dict[str, Path] = {}
 
     def _lay_down(self, repository: Repository) -> None:
@@ -83,11 +86,7 @@ class Scratch:
             lines = "".join(quoted_path(str(path)) + "\n" for path in repository.objects_dirs)
             (self.folder / "objects/info/alternates").write_bytes(os.fsencode(lines))
         except OSError as problem:
-            raise WorldFailed(
-                "not-writable",
-                f"{self.folder}: {problem.strerror}",
-                "free some space, or set REDBUCKET_TMPDIR",
-            ) from problem
+            raise cannot_write(self.folder, problem) from problem
 
     def __enter__(self) -> Scratch:
         return self
@@ -103,7 +102,11 @@ class Scratch:
 
     def tree_of(self, commit: str) -> str:
         """Return the tree id of a commit (or of a tree)."""
-        return self.git.run("rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}").line
+        known = self._trees.get(commit)
+        if known is None:
+            words = ("rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}")
+            known = self._trees[commit] = self.git.run(*words).line
+        return known
 
     def merge_tree(self, base: str, head: str) -> MergeResult:
         """Return what merging commit ``head`` into commit ``base`` gives.
@@ -142,6 +145,9 @@ class Scratch:
 
     def diff(self, one: str, other: str) -> tuple[Change, ...]:
         """Return the paths that differ between two trees, sorted; a rename is two changes."""
+        known = self._diffs.get((one, other))
+        if known is not None:
+            return known
         done = self.git.run(
             *("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-relative"),
             *("--ignore-submodules=none", "-O/dev/null", one, other),
@@ -157,7 +163,8 @@ class Scratch:
                     None if new_mode == ABSENT_MODE else Entry(new_mode, new),
                 )
             )
-        return tuple(sorted(changes, key=lambda change: change.path))
+        found = self._diffs[one, other] = tuple(sorted(changes, key=lambda change: change.path))
+        return found
 
     def read(self, oid: str) -> bytes:
         """Return a blob's exact bytes. Raises Undecided "missing-object"."""
@@ -218,13 +225,16 @@ class Scratch:
             for part in user.git_dir.glob("sharedindex.*"):
                 shutil.copyfile(part, self.folder / part.name)
             extra = {"GIT_INDEX_FILE": str(copy)}
-            if self.git.run("ls-files", "-z", "--unmerged", extra=extra).out:
+            done = self.git.run("write-tree", extra=extra, ok=(0, 128))
+            if done.code and self.git.run("ls-files", "-z", "--unmerged", extra=extra).out:
                 raise Undecided(
                     "unmerged-index",
                     "the index has unmerged paths",
                     "resolve the conflicts and add the files",
                 )
-            return self.git.run("write-tree", extra=extra).line
+            if done.code:
+                raise failure(("write-tree",), done.code, done.err)
+            return done.line
 
     def index(self, tree: str) -> Path:
         """Return an index file that holds ``tree``; made once for each tree.
@@ -264,6 +274,17 @@ class TreeView:
         if entry.is_gitlink:
             return f"Subproject commit {entry.oid}\n".encode("ascii")
         return self._scratch.read(entry.oid)
+
+    def size(self, path: str) -> int:
+        """Return the size in bytes of the blob at ``path``. Raises KeyError as ``read`` does."""
+        oid = self.entries[path].oid
+        return self._scratch.objects.sizes((oid,))[oid]
+
+    def sha256s(self, paths: Iterable[str]) -> Mapping[str, str]:
+        """Return the SHA-256 of each file or link at ``paths``, streamed. Raises KeyError as ``read`` does."""
+        oids = {path: self.entries[path].oid for path in paths}
+        known = self._scratch.objects.sha256s(oids.values())
+        return {path: known[oid] for path, oid in oids.items()}
 
     def prefetch(self, paths: Iterable[str]) -> None:
         """Read many files in one go, so that reading them later costs nothing."""

@@ -13,6 +13,7 @@ from redbucket.core.errors import Undecided, WorldFailed
 from redbucket.core.patch import Entry
 from redbucket.core.paths import fold
 from redbucket.edges.scratch import Scratch
+from redbucket.edges.workshop import cannot_write
 
 _LFS_SIGN = b"version https://git-lfs.github.com/spec/"
 _LFS_LARGEST = 1024  # the LFS specification: a pointer file is smaller than this
@@ -47,9 +48,7 @@ def layout(scratch: Scratch, tree: str, folder: Path) -> Layout:
         entries = scratch.entries(tree)
         _refuse_collisions(entries, folder)
     except OSError as problem:
-        raise WorldFailed(
-            "not-writable", f"{folder}: {problem.strerror}", "free some space, or set REDBUCKET_TMPDIR"
-        ) from problem
+        raise cannot_write(folder, problem) from problem
     scratch.git.run(
         *("checkout-index", "--all", "--force"),
         folder=folder,

@@ -50,7 +50,7 @@ class Workshop:
             self.root = self._parent / (_PREFIX + unborn.name.removeprefix(_UNBORN))
             unborn.rename(self.root)
         except OSError as problem:
-            raise _failed(self._parent, problem) from problem
+            raise cannot_write(self._parent, problem) from problem
         collect(self._parent)
         return self
 
@@ -77,7 +77,7 @@ class Workshop:
             except FileExistsError:
                 continue
             except OSError as problem:
-                raise _failed(place, problem) from problem
+                raise cannot_write(place, problem) from problem
             return place
         raise WorldFailed("not-writable", f"{self.root} holds a million folders named {name}", "clear it")
 
@@ -96,7 +96,7 @@ class Workshop:
                 target = folder / f"{path.name}-{number}"
             shutil.move(path, target)
         except OSError as problem:
-            raise _failed(folder, problem) from problem
+            raise cannot_write(folder, problem) from problem
         return target
 
 
@@ -174,7 +174,8 @@ def _open_up(root: Path) -> None:
                 waiting.extend(entry.path for entry in listing if entry.is_dir(follow_symlinks=False))
 
 
-def _failed(place: Path, problem: OSError) -> WorldFailed:
+def cannot_write(place: Path, problem: OSError) -> WorldFailed:
+    """Return the error that a failed write to ``place`` means."""
     if problem.errno in (errno.ENOSPC, errno.EDQUOT):
         return WorldFailed(
             "disk-full", f"{place}: {problem.strerror}", "free some space, or set REDBUCKET_TMPDIR"

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from redbucket.core import worlds
+from redbucket.core.align import unstable_functions
 from redbucket.core.buckets import Bucket
 from redbucket.core.classification import FAILING
 from redbucket.core.evidence import SUITE_LEAST, SUITE_RED
 from redbucket.core.findings import Finding, Severity
+from redbucket.core.fingerprint import normalise
+from redbucket.core.frozen import Frozen, frozen_row
+from redbucket.core.manifests import Scope
 from redbucket.core.records import Outcome, Run
 from redbucket.core.report import Problem, Row
 from redbucket.core.rows import Facts, row_of
-from redbucket.core.testpath import file_of
+from redbucket.core.testpath import file_of, pytest_id
 from redbucket.core.trials import Trials, all_failed, all_passed
 from redbucket.engine.challenge import Challenge, is_clean, is_noisy
+from redbucket.engine.offlock import off_lock
 from redbucket.engine.ports import Bench, Objects
 from redbucket.engine.scout import choose_scouted
 from redbucket.engine.specs import Specs, add_world
 from redbucket.engine.subject import Subject
+
+# What extension modules are built from: C, C++, Cython, Rust, Fortran.
+COMPILED = (
+    *(".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp"),
+    *(".pyx", ".pxd", ".pxi", ".rs", ".f", ".f90", ".pyf"),
+)
 
 
 @dataclass
@@ -48,6 +59,8 @@ class Judge:
     doubt: float | None
     say: Callable[[str], None]
     over: Callable[[], bool]
+    freezes: Mapping[str, Frozen] = field(default_factory=dict)
+    unscouted: str = ""
 
     def judge(self) -> Judged:
         """Run, compare, challenge and classify."""
@@ -55,17 +68,17 @@ class Judge:
         first = [self.specs.make("H", lines=self.specs.lines)]
         full = self.reruns if self.scope == "all" else 1
         first += [self.specs.make("H") for _ in range(full - 1)]
-        self.say(f"running the tests {full} times with the patch")
+        self.say(f"running the tests {'once' if full == 1 else f'{full} times'} with the patch")
         *head, collected = self.bench.run([*first, self.specs.make("B", "collect", collect_only=True)])
         out.session = head[0].session.interpreter
-        trials = out.trials = Trials.of(head)
+        trials = out.trials = self._aligned(head, collected)
         for run in head:
             trials.add(run)
-        troubles = [t for t in map(trouble, head) if t is not None]
+        troubles = troubles_of(head, collected)
         expected = self._expected(collected, trials)
         self._note_missing(head, expected, collected, trials)
         names = list(trials.results)
-        if not names and not troubles and not collected.collected:
+        if not troubles and not collected.collected and not any(run.tests for run in head):
             out.problems.append(_no_tests(head[0]))
             return out
         if self.scope != "all":
@@ -77,7 +90,12 @@ class Judge:
         base: Run | None = None
         if suspects or rewritten:
             self.say(f"{len(suspects)} tests not clean: running base under the same seed and order")
-            (base,) = challenge.run([self.specs.make("B")])
+            (base,) = self.bench.run([self.specs.make("B")])
+            renamed = trials.learn([collected.collected, base.collected], head[0].collected)
+            names, suspects, expected = (
+                list(dict.fromkeys(renamed.get(n, n) for n in some)) for some in (names, suspects, expected)
+            )
+            challenge.take([base])
         self._rewritten(rewritten, base, out)
         environment = _environment(head, base)
         if troubles or environment:
@@ -92,6 +110,15 @@ class Judge:
         return out
 
     # -- which tests there must be ----------------------------------------------------------------
+
+    def _aligned(self, head: Sequence[Run], collected: Run) -> Trials:
+        """Ids that differ between the worlds: by the patch, or by the clock? Base alone tells."""
+        trials = Trials.of(head)
+        if unstable_functions([head[0].collected, collected.collected]) - trials.unstable:
+            self.say("some ids differ between base and head: listing base's tests once more")
+            (again,) = self.bench.run([self.specs.make("B", "collect", collect_only=True)])
+            trials.learn([collected.collected, again.collected], ())
+        return trials
 
     def _trusted_change(self, name: str) -> bool:
         """True if the file of a test was changed or removed by a trusted hand."""
@@ -172,7 +199,9 @@ class Judge:
         challenge.settle_noise([n for n in suspects if is_noisy(trials, n)])
         present = [n for n in fresh if Outcome.MISSING not in trials.outcomes(n, "H")]
         challenge.try_conditions(present)
-        challenge.settle_noise([n for n in present if challenge.of(n).wavers and challenge.of(n).cause is None])
+        challenge.settle_noise(
+            [n for n in present if challenge.of(n).wavers and challenge.of(n).cause is None]
+        )
         if self.subject.policy.run.scout and not self.over():
             self._scout(names, trials, challenge, first)
         if self.doubt is not None:
@@ -188,7 +217,7 @@ class Judge:
         if not scouted:
             return
         if left_out:
-            challenge.untried.append(f"the scout for {left_out} of {left_out + len(scouted)} tests")
+            self.unscouted = f"{left_out} of the {left_out + len(scouted)} tests that run changed lines"
         self.say(f"scouting {len(scouted)} tests that run changed lines, with other seeds and a used HOME")
         other = self.specs.other_seed("scout")
         plain = next(iter(self.first_homes()), "")
@@ -214,6 +243,12 @@ class Judge:
         """Names of the runs whose HOME may be used again: the first of head."""
         return ("H-plain-1",)
 
+    def _compiled(self) -> list[str]:
+        """Source of compiled modules that differs between base and the merge tree."""
+        sides = self.subject.sides
+        paths = {p for p in (*sides.base, *sides.merged) if p.endswith(COMPILED)}
+        return sorted(p for p in paths if sides.base.get(p) != sides.merged.get(p) and not sides.is_judge(p))
+
     # -- rows -----------------------------------------------------------------------------------------
 
     def _rows(
@@ -227,11 +262,14 @@ class Judge:
         broken: str,
     ) -> None:
         moved = worlds.moved_fixtures(self.subject.sides)
+        off_lock = self._off_lock(trials)
         in_base = set(trials.names(collected).values()) | set(collected.errors)
         must = set(expected)
         for name in trials.order:
             known = challenge.of(name)
             outcomes = trials.outcomes(name, "H")
+            if not outcomes and name not in must:
+                continue  # base's alone: a trusted hand took the test out of its file
             gone = bool(outcomes) and set(outcomes) == {Outcome.MISSING} and name in must
             read = {p for t in trials.tests(name, "H") for p in t.fixtures}
             facts = Facts(
@@ -246,9 +284,12 @@ class Judge:
                 revealed_by=known.revealed_by,
                 new=name not in in_base and base is not None,
                 vanished=gone,
+                off_lock=tuple(sorted(read & off_lock)),
                 wrote_in_base=any(t.wrote for t in trials.tests(name, "B")),
             )
             row = row_of(name, trials, facts)
+            if self.freezes and (freeze := self.freezes.get(pytest_id(name, self.subject.sides.base))):
+                row = frozen_row(row, freeze, new=facts.new)
             if gone and not broken:
                 out.findings.append(self._vanished(name, trials, row))
                 if not self.subject.identity.agent and not _has_reason(trials, name):
@@ -259,6 +300,21 @@ class Judge:
             for n in trials.order
             for t in trials.tests(n, "H")[:1]
         )
+
+    def _off_lock(self, trials: Trials) -> frozenset[str]:
+        """The fixtures that failing tests read and that base's lock, and head's, do not vouch for."""
+        read = {
+            path
+            for name in trials.order
+            for test in trials.tests(name, "H")
+            if test.outcome in FAILING
+            for path in test.fixtures
+        }
+        if not read or not Scope(self.subject.judge).candidates(self.subject.sides.base):
+            return frozenset()
+        head = self.objects.tree_view(self.subject.h_tree)
+        judge = self.subject.judge
+        return off_lock(self.subject.base, judge, read) & off_lock(head, judge, read)
 
     def _vanished(self, name: str, trials: Trials, row: Row) -> Finding:
         agent = self.subject.identity.agent or _has_reason(trials, name)
@@ -297,8 +353,28 @@ class Judge:
                     remedy="raise [run] budget, or run redbucket explain on one test",
                 )
             )
-        if first.parts:
-            few = ", ".join(sorted(first.parts)[:3])
+        if self.unscouted:
+            out.notes.append(
+                Problem(
+                    code="scout-in-part",
+                    reason=f"{self.unscouted} were not run with other seeds: the scout takes a tenth of the "
+                    "suite's time, or a few seconds",
+                    remedy="",
+                )
+            )
+        few = ", ".join(sorted(first.parts)[:3])
+        compiled = self._compiled() if first.parts else []
+        if compiled:
+            out.problems.append(
+                Problem(
+                    code="stale-build",
+                    reason=f"the patch changes {', '.join(compiled[:3])}, but the tests ran with what the installed "
+                    f"copy has built: {few}",
+                    remedy="build in the judged tree: [run] prepare, for instance "
+                    '[["python", "setup.py", "build_ext", "--inplace"]]',
+                )
+            )
+        elif first.parts:
             out.notes.append(
                 Problem(
                     code="built-parts",
@@ -315,31 +391,66 @@ class Judge:
             )
 
 
-def trouble(run: Run) -> Problem | None:
-    """Return why a run of head can't be counted on, or None."""
+def troubles_of(head: Sequence[Run], collected: Run) -> list[Problem]:
+    """Return why the runs can't be counted on; what several runs have in common is said once."""
+    said: dict[tuple[str, str], tuple[str, str, str]] = {}
+    ids: dict[tuple[str, str], list[int]] = {}
+    for run in head:
+        fault = _fault(run)
+        if fault is not None:
+            key = (fault[0], normalise(fault[1]))  # "no tests ran in 4.75s"
+            said.setdefault(key, fault)
+            ids.setdefault(key, []).append(run.run_id)
+    troubles = []
+    for key, (code, reason, remedy) in said.items():
+        which = f"run{'s' if len(ids[key]) > 1 else ''} {', '.join(map(str, ids[key]))}"
+        troubles.append(Problem(code=code, reason=f"{which}: {reason}", remedy=remedy))
+    if collected.broken:
+        # without base's list of tests nobody knows which of them are gone
+        troubles.append(
+            Problem(
+                code="record-incomplete",
+                reason=f"base's tests could not be listed: {_without_source(collected)}",
+                remedy="fix what ends the collection early, at base",
+            )
+        )
+    return troubles
+
+
+# A runner's own dependency (pluggy) is loaded before the tree is on the path, but not before PYTHONPATH.
+_IMPORTABLE = (
+    '[run] env, for instance { PYTHONPATH = "src" }, pythonpath in pytest\'s configuration, or [run] prepare'
+)
+
+
+def _fault(run: Run) -> tuple[str, str, str] | None:
+    """Return code, reason and remedy if a run can't be counted on."""
     if run.broken:
-        return Problem(
-            code="record-incomplete",
-            reason=f"run {run.run_id} is incomplete: {run.broken}",
-            remedy="fix what ends the run early; a test that hangs or crashes alone costs only itself",
+        return (
+            "record-incomplete",
+            _without_source(run),
+            "fix what ends the run early; a test that hangs or crashes alone costs only itself",
         )
     if run.sentinels:
-        return Problem(
-            code="sentinel-misbehaved",
-            reason=f"run {run.run_id}: {run.sentinels}",
-            remedy="something in the process rewrites test results: look at conftest hooks and at what the "
-            "patch imports",
+        return (
+            "sentinel-misbehaved",
+            run.sentinels,
+            "something in the process rewrites test results: look at conftest hooks and at what the patch imports",
         )
     outside = {**run.foreign, **run.elsewhere}
     if outside:
         module = min(outside)
-        return Problem(
-            code="code-from-elsewhere",
-            reason=f"run {run.run_id} tested code from outside the judged tree: {module} came from {outside[module]}",
-            remedy="make the tree's own copy importable: [run] env PYTHONPATH, pythonpath in pytest's "
-            "configuration, or [run] prepare",
+        return (
+            "code-from-elsewhere",
+            f"code from outside the judged tree was tested: {module} came from {outside[module]}",
+            f"make the tree's own copy importable with {run.session.interpreter}: {_IMPORTABLE}",
         )
     return None
+
+
+def _without_source(run: Run) -> str:
+    """What broke the run, without the record's path: that is gone when the report is read."""
+    return run.broken.removeprefix(f"{run.source}: ")
 
 
 def _environment(head: Sequence[Run], base: Run | None) -> Problem | None:

@@ -47,6 +47,9 @@ class History(Protocol):
     def commits(self, merge_base: str, head: str) -> tuple[Commit, ...]:
         """Return the commits of a range, newest first."""
 
+    def rewrites(self) -> tuple[str, ...]:
+        """Return what here makes git show another history than the objects hold: replace refs, grafts."""
+
     def signers(self, merge_base: str, head: str, allowed: bytes) -> Mapping[str, str]:
         """Return {commit id: principal} for the signatures that verify against ``allowed``."""
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
+from functools import cache, cached_property
 
 from redbucket.core import worlds
 from redbucket.core.errors import Misused, Undecided
 from redbucket.core.identity import Identity, decide, endorsements
-from redbucket.core.patch import Change, Commit, Entry, Patch
+from redbucket.core.patch import Change, Commit, Entry, Hunk, Patch
 from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import POLICY_NAME, Policy, parse
-from redbucket.core.shared_config import compose, judging_part
+from redbucket.engine.evilmerges import by_hand, evil_merges
 from redbucket.engine.ports import History, Objects
+from redbucket.engine.today import utc_today
 from redbucket.guards.context import Context, TreeView
 
 
@@ -35,7 +38,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Subject:
-    """One patch, ready to be judged. ``h_tree`` is "" where the merge conflicts."""
+    """One patch, ready to be judged.
+
+    Where no tests are to be run, ``h_tree`` is "", ``distrusted`` is empty and
+    ``sides`` lacks the merge tree. ``h_tree`` is also "" where the merge conflicts.
+    """
 
     policy: Policy
     judge: JudgeSide
@@ -52,14 +59,20 @@ class Subject:
     sides: worlds.Sides
     net: tuple[Change, ...]
     h_tree: str
+    evil_merges: Callable[[], Mapping[str, tuple[str, ...]]] = dict
+    rewrites: Callable[[], tuple[str, ...]] = tuple
 
     @property
     def product_changes(self) -> tuple[Change, ...]:
         """The net changes that are no judge side."""
         return tuple(c for c in self.net if not self.judge.is_judge(c.path))
 
-    def context(self) -> Context:
-        """Return what the static guards are given."""
+    def context(self, today: date | None = None, *, scope: str = "") -> Context:
+        """Return what the static guards are given.
+
+        Freezes are held against ``today`` (UTC; default: the clock's). ``scope``
+        "tree" asks for what is in the whole tree, not in the patch alone.
+        """
         return Context(
             policy=self.policy,
             patch=self.patch,
@@ -69,6 +82,9 @@ class Subject:
             agent_paths=self.identity.agent_paths - self.endorsed,
             put_back=self.identity.put_back,
             marks=self.identity.marks,
+            evil_merges=self.evil_merges,
+            rewrites=self.rewrites,
+            extra={"today": (today or utc_today()).isoformat(), "scope": scope},
         )
 
 
@@ -113,8 +129,10 @@ def examine(
     history: History,
     objects: Objects,
     environment: Mapping[str, str] | None = None,
+    *,
+    runs: bool = True,
 ) -> Subject:
-    """Return the subject of a request.
+    """Return the subject of a request; without ``runs`` the worlds are not made.
 
     Raises Misused, Undecided or WorldFailed where there is nothing to judge.
     """
@@ -128,7 +146,7 @@ def examine(
     policy = policy or policy_at(objects, base)
     merge_base = history.merge_base(base, head)
     merged = objects.merge_tree(base, head)
-    commits = history.commits(merge_base, head)
+    commits = tuple(by_hand(commit, objects) for commit in history.commits(merge_base, head))
     if policy.identity.allowed_signers:
         allowed = _signers(policy, objects.tree_view(objects.tree_of(base)))
         signed = history.signers(merge_base, head, allowed)
@@ -137,7 +155,10 @@ def examine(
     offered = Offered(
         base, head, merge_base, objects.tree_of(head), merged.tree, merged.conflicts, commits, branch
     )
-    return _subject(request, objects, policy, offered, environment)
+    subject = _subject(request, objects, policy, offered, environment, runs=runs)
+    return replace(
+        subject, evil_merges=cache(lambda: evil_merges(commits, objects)), rewrites=history.rewrites
+    )
 
 
 def examine_index(
@@ -151,7 +172,8 @@ def examine_index(
     base = history.resolve("HEAD")
     policy = parse(request.policy, request.policy_name) if request.policy else policy_at(objects, base)
     offered = Offered(base, base, base, tree, tree, (), (), request.head_ref or history.current_branch())
-    return _subject(request, objects, policy, offered, environment)
+    subject = _subject(request, objects, policy, offered, environment, runs=False)
+    return replace(subject, rewrites=history.rewrites)
 
 
 @dataclass(frozen=True)
@@ -174,43 +196,41 @@ def _subject(
     policy: Policy,
     offered: Offered,
     environment: Mapping[str, str] | None,
+    *,
+    runs: bool,
 ) -> Subject:
     base_tree, ancestor_tree = objects.tree_of(offered.base), objects.tree_of(offered.merge_base)
     merged_tree = offered.merged_tree
-    clean = not offered.conflicts
     signers_known = bool(policy.identity.allowed_signers)
-    judge = JudgeSide(policy)
     changes = objects.diff(ancestor_tree, offered.head_tree)
+    python = [c.path for c in changes if c.path.endswith(".py")]
     patch = Patch(
         base=offered.base,
         head=offered.head,
         merge_base=offered.merge_base,
         changes=changes,
         commits=offered.commits,
-        hunks=objects.hunks(
-            ancestor_tree, offered.head_tree, [c.path for c in changes if c.path.endswith(".py")]
-        ),
+        hunks=_Hunks(lambda: objects.hunks(ancestor_tree, offered.head_tree, python)),
         branch=offered.branch,
     )
+    judge = JudgeSide(policy)
     identity = decide(
         patch, policy, environment=environment, agent_flag=request.agent, signers_known=signers_known
     )
-    net = objects.diff(base_tree, merged_tree) if clean else ()
-    base_entries, merged_entries = objects.entries(base_tree), objects.entries(merged_tree)
-    endorsed = _endorsed(patch, policy, merged_entries) if signers_known else frozenset()
-    distrusted = frozenset(
-        c.path
-        for c in net
-        if c.path in identity.agent_paths and c.path not in endorsed and judge.is_judge(c.path)
-    )
-    base_view = objects.tree_view(base_tree)
+    net = () if offered.conflicts else objects.diff(base_tree, merged_tree)
+    base, merged = objects.tree_view(base_tree), objects.tree_view(merged_tree)
+    endorsed = _endorsed(patch, policy, merged, objects) if signers_known else frozenset()
+    suspects = identity.agent_paths - endorsed
+    # only the worlds ask for it, and each of 10,000 changed paths would be matched once more
+    judging = (c.path for c in net if runs and c.path in suspects and judge.is_judge(c.path))
+    distrusted = frozenset(judging)
     sides = worlds.Sides(
-        base=base_entries,
-        merged=merged_entries,
+        base=base.entries,
+        merged=merged.entries if runs else {},
         is_judge=judge.is_judge,
         is_fixture=judge.is_fixture,
         distrusted=distrusted,
-        composed=_composed(objects, judge, net, identity.agent_paths - endorsed, base_view, merged_tree),
+        composed=_composed(objects, judge, net, suspects, base, merged_tree) if runs else {},
     )
     return Subject(
         policy=policy,
@@ -220,15 +240,37 @@ def _subject(
         base_tree=base_tree,
         merged_tree=merged_tree,
         conflicts=offered.conflicts,
-        base=base_view,
-        merged=objects.tree_view(merged_tree),
+        base=base,
+        merged=merged,
         ancestor=objects.tree_view(ancestor_tree),
         distrusted=distrusted,
         endorsed=endorsed,
         sides=sides,
         net=net,
-        h_tree=objects.write_tree(merged_tree, worlds.judged(sides)) if clean else "",
+        h_tree=objects.write_tree(merged_tree, worlds.judged(sides))
+        if runs and not offered.conflicts
+        else "",
     )
+
+
+class _Hunks(Mapping[str, tuple[Hunk, ...]]):
+    """The hunks of a patch, read when the first one is asked for."""
+
+    def __init__(self, read: Callable[[], Mapping[str, tuple[Hunk, ...]]]) -> None:
+        self._read = read
+
+    @cached_property
+    def _hunks(self) -> Mapping[str, tuple[Hunk, ...]]:
+        return self._read()
+
+    def __getitem__(self, path: str) -> tuple[Hunk, ...]:
+        return self._hunks[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._hunks)
+
+    def __len__(self) -> int:
+        return len(self._hunks)
 
 
 def _branches(history: History, objects: Objects) -> tuple[str, ...]:
@@ -253,24 +295,40 @@ def _branch(head: str | None, history: History) -> str:
 
 def _signers(policy: Policy, base: TreeView) -> bytes:
     path = policy.identity.allowed_signers
-    try:
-        return base.read(path)
-    except KeyError:
+    entry = base.entries.get(path)
+    if entry is None:
         raise Misused(
             "no-allowed-signers",
             f"identity.allowed_signers names {path}, which base does not have",
             "commit the file to the protected branch first, or remove the key",
-        ) from None
+        )
+    if not entry.is_file:
+        raise Misused(
+            "no-allowed-signers",
+            f"identity.allowed_signers names {path}, which is a link or a submodule at base",
+            "make it a regular file",
+        )
+    return base.read(path)
 
 
-def _endorsed(patch: Patch, policy: Policy, merged: Mapping[str, Entry]) -> frozenset[str]:
-    pairs = endorsements(patch.commits, policy)
-    paths = set()
-    for oid, path in pairs:
-        entry = merged.get(path)
-        if (entry.oid if entry is not None else "0" * len(oid)) == oid:
-            paths.add(path)
-    return frozenset(paths)
+def _endorsed(patch: Patch, policy: Policy, merged: TreeView, objects: Objects) -> frozenset[str]:
+    """Return the paths whose bytes in the merge tree a commit of the range endorses.
+
+    An id says what the bytes are, not what they are to git: a link or a submodule
+    counts only where the endorsing commit's own tree has the same one.
+    """
+    found = set()
+    for commit in patch.commits:
+        for oid, path in endorsements((commit,), policy):
+            entry = merged.entries.get(path)
+            if entry is None:
+                if set(oid) == {"0"}:
+                    found.add(path)
+            elif entry.oid == oid and (
+                entry.is_file or objects.entries(objects.tree_of(commit.oid)).get(path) == entry
+            ):
+                found.add(path)
+    return frozenset(found)
 
 
 def _composed(
@@ -282,6 +340,8 @@ def _composed(
     merged_tree: str,
 ) -> dict[str, Entry | None]:
     """Shared configuration files of which an agent changed the part that judges."""
+    from redbucket.core.shared_config import compose  # its readers cost a hook more than the rest
+
     merged = objects.tree_view(merged_tree)
     composed: dict[str, Entry | None] = {}
     for change in net:
@@ -305,6 +365,8 @@ def _composed(
 
 def judging_parts_differ(name: str, old: bytes | None, new: bytes | None) -> bool:
     """True if the test configuration inside a shared file changed; unreadable counts as changed."""
+    from redbucket.core.shared_config import judging_part
+
     try:
         parts = [judging_part(name, raw) if raw is not None else None for raw in (old, new)]
     except ValueError:
@@ -313,11 +375,19 @@ def judging_parts_differ(name: str, old: bytes | None, new: bytes | None) -> boo
 
 
 def require_judgeable(subject: Subject) -> None:
-    """Raise Undecided for trees that can't be tested faithfully."""
-    links = sorted(p for p, e in subject.sides.merged.items() if e.is_gitlink and subject.judge.is_judge(p))
+    """Raise Undecided for a patch whose judge side is not in the repository's objects.
+
+    A submodule that base has already is empty in both worlds alike; one that the
+    patch moves would be judged by nothing.
+    """
+    links = sorted(
+        c.path
+        for c in subject.net
+        if subject.judge.is_judge(c.path) and any(e is not None and e.is_gitlink for e in (c.old, c.new))
+    )
     if links:
         raise Undecided(
             "submodule-not-initialised",
-            f"judge-side submodules are not in the repository's objects: {', '.join(links[:3])}",
-            "vendor the files, or take the submodule out of the judge side in redbucket.toml",
+            f"the patch moves judge-side submodules, whose content git does not have here: {', '.join(links[:3])}",
+            "a human moves the submodule, or the files are vendored",
         )

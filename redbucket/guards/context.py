@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -23,6 +23,12 @@ class TreeView(Protocol):
         Raises KeyError if the tree has no such path.
         """
 
+    def size(self, path: str) -> int:
+        """Return the size in bytes of the blob at ``path``. Raises KeyError as ``read`` does."""
+
+    def sha256s(self, paths: Iterable[str]) -> Mapping[str, str]:
+        """Return the SHA-256 of each blob at ``paths``, whatever its size. Raises KeyError as ``read`` does."""
+
 
 @dataclass(frozen=True)
 class Context:
@@ -35,6 +41,9 @@ class Context:
     is trusted. ``put_back`` are paths that commits of the range touched but
     whose net change is nothing. ``marks`` are the reasons for which the patch
     counts as an agent's ("" none).
+    ``evil_merges`` says, when it is called, which merge commits of the range
+    hold paths otherwise than merging their parents gives; ``rewrites`` which
+    replace refs and grafts the user's repository has, which nothing here obeys.
     """
 
     policy: Policy
@@ -45,4 +54,6 @@ class Context:
     agent_paths: frozenset[str]
     put_back: frozenset[str] = frozenset()
     marks: tuple[str, ...] = ()
+    evil_merges: Callable[[], Mapping[str, tuple[str, ...]]] = dict
+    rewrites: Callable[[], tuple[str, ...]] = tuple
     extra: Mapping[str, str] = field(default_factory=dict)

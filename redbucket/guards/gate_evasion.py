@@ -80,7 +80,7 @@ def _by_heart(context: Context, judge_side: Sides, tables: dict[str, dict[Pair, 
     if not tables:
         return
     expected: dict[str, set[Pair]] = {path: set() for path in tables}
-    stems = {path: _stem(path).encode() for path in tables}
+    stems = {path: _stem(path).encode("utf-8", "surrogateescape") for path in tables}
     for test, entry in context.base.entries.items():
         if not is_python(test) or not entry.is_file or not judge_side.is_test(test):
             continue

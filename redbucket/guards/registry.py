@@ -18,6 +18,10 @@ GUARDS: dict[str, str] = {
     "weakened-test": "redbucket.guards.weakened_test",
     "untrusted-test": "redbucket.guards.untrusted_test",
     "gate-evasion": "redbucket.guards.gate_evasion",
+    "flake-expiry": "redbucket.guards.flake_expiry",
+    "fixture-checksum": "redbucket.guards.fixture_checksum",
+    "runner-tamper": "redbucket.guards.runner_tamper",
+    "git-trap": "redbucket.guards.git_trap",
 }
 
 _ORDER = {Severity.REFUSE: 0, Severity.WARN: 1, Severity.NOTE: 2}

@@ -1,6 +1,6 @@
 """Starts the test runner of the project's interpreter with the recorder in it.
 
-Called as ``python BOOT CONFIG_FD RECORD_FD``. By then Python has started with an
+Called as ``python BOOT CONFIG_FD RECORD_FD LIFE_FD``. By then Python has started with an
 import path that holds nothing of the judged tree; the runner and the recorder are
 imported, and only then the tree comes onto the path.
 """
@@ -28,7 +28,7 @@ def _die_with_parent():
 def run(package):
     """Run the tests as the settings say and return the exit status of the runner."""
     settings = _settings(int(sys.argv[1]))
-    record_fd = int(sys.argv[2])
+    record_fd, life_fd = int(sys.argv[2]), int(sys.argv[3])
     if os.getppid() != settings["parent"]:
         return 97
     try:
@@ -36,7 +36,9 @@ def run(package):
     except (OSError, AttributeError, ImportError):
         pass  # no libc by that name: the broken pipe ends an orphan a little later
     from . import channel as channels
-    from . import lines, roots, seeds, watch
+    from . import guardian, lines, roots, seeds, watch
+
+    guardian.post(life_fd, record_fd, os.path.dirname(settings["tree"]))
 
     channel = channels.Channel(record_fd, bytes.fromhex(settings["key"]))
     tree = settings["tree"]
@@ -59,16 +61,16 @@ def run(package):
     seeds.watch_urandom()
     watcher = watch.Watch(tree, settings["fixtures"])
     watcher.install()
+    outside = [os.path.realpath(folder) for folder in settings["outside"]]
     absolute_roots = [os.path.normpath(os.path.join(tree, root)) for root in settings["roots"]]
-    roots.turn(tree, absolute_roots, settings["outside"])
-    parts = roots.InstalledParts(tree, absolute_roots, settings["outside"], frozenset(settings["tracked"]))
+    roots.turn(tree, absolute_roots, outside)
+    parts = roots.InstalledParts(tree, absolute_roots, outside, settings["tracked"])
     if settings["tracked"]:
         sys.meta_path.append(parts)
-    path = [r for r in absolute_roots if r != tree] + [
-        p for p in os.environ.get("PYTHONPATH", "").split(":") if p
-    ]
-    if path:
-        os.environ["PYTHONPATH"] = ":".join(dict.fromkeys(path))
+    # for the processes that tests start, in whatever folder
+    path = absolute_roots + [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(path))
+    sys.meta_path.insert(0, seeds.PinOnImport())
     watched = {os.path.join(tree, p): numbers for p, numbers in settings["lines"].items()}
     lined = lines.watcher(watched)
     recorder = runner.Recorder(settings, channel, watcher, lined, tree)
@@ -80,7 +82,7 @@ def run(package):
     finally:
         channel.send(
             "origins",
-            foreign={k: v for k, v in roots.foreign(tree, settings["outside"], parts.taken).items()},
+            foreign=roots.foreign(tree, outside, parts.taken),
             elsewhere=roots.loaded_from(settings["modules"], tree),
             parts=parts.taken,
         )

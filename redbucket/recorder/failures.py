@@ -30,8 +30,9 @@ def normalise(message, places=()):
 
 
 def normalise_nodeid(nodeid):
-    """Return ``nodeid`` without the addresses that a parameter's repr may hold."""
-    return _ADDRESS.sub("0x…", nodeid)
+    """Return ``nodeid`` as text that JSON can hold, without the addresses of a parameter's repr."""
+    nodeid = str(nodeid).encode("utf-8", "backslashreplace").decode("utf-8")
+    return _ADDRESS.sub("0x…", nodeid) if "0x" in nodeid else nodeid
 
 
 def unique(ids):
@@ -40,7 +41,15 @@ def unique(ids):
     for nodeid in ids:
         nodeid = normalise_nodeid(nodeid)
         count = seen[nodeid] = seen.get(nodeid, 0) + 1
-        result.append(nodeid if count == 1 else "%s#%d" % (nodeid, count))
+        name = nodeid
+        if count > 1:
+            name = "%s#%d" % (nodeid, count)
+            while name in seen:  # a real id may look like that already
+                count += 1
+                name = "%s#%d" % (nodeid, count)
+            seen[nodeid] = count
+            seen[name] = 1
+        result.append(name)
     return result
 
 
@@ -66,10 +75,45 @@ def frame_of(traceback, tree):
 def describe(error):
     """Return (type name with module, text) of an exception, whatever its ``__str__`` does."""
     kind = type(error)
-    name = (
-        kind.__qualname__ if kind.__module__ == "builtins" else "%s.%s" % (kind.__module__, kind.__qualname__)
-    )
+    name = "%s" % kind.__name__
     try:
-        return name, str(error)
-    except Exception as second:
+        name = kind.__qualname__
+        if kind.__module__ != "builtins":
+            name = "%s.%s" % (kind.__module__, name)
+        text = str(error)
+        # a str subclass may answer anything to len() and slices
+        text = str.__str__(text) + _more(error, 0)
+    except BaseException as second:  # the code under test raises what it likes here
         return name, "<no message: %s in __str__>" % type(second).__name__
+    return name, text
+
+
+def _more(error, depth):
+    """Return what ``str`` leaves out: a group's members, a doctest's two sides."""
+    got, example = getattr(error, "got", None), getattr(error, "example", None)
+    if isinstance(got, str) and example is not None:
+        return "\nexpected: %s\ngot: %s" % (getattr(example, "want", ""), got)
+    if type(error).__name__ == "MultipleDoctestFailures":
+        return "".join(_more(failure, depth + 1) for failure in list(error.failures)[:20])
+    members = getattr(error, "exceptions", None)
+    if not isinstance(members, tuple) or depth > 3:
+        return ""
+    lines = []
+    for member in members[:20]:
+        if isinstance(member, BaseException):
+            lines.append("\n%s%s: %s" % ("  " * (depth + 1), type(member).__name__, str(member)))
+            lines.append(_more(member, depth + 1))
+    return "".join(lines)
+
+
+def kept(phase, error, traceback, tree, places, cut):
+    """Return what the record keeps of an exception: message, type, fingerprint."""
+    name, text = describe(error)
+    text = cut(text)
+    frame = frame_of(traceback, tree)
+    return {
+        "phase": phase,
+        "exception": name,
+        "message": "%s: %s (%s)" % (name, text, frame) if text else "%s (%s)" % (name, frame),
+        "fingerprint": fingerprint(phase, name, frame, normalise(text, places)),
+    }

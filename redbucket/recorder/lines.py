@@ -1,16 +1,22 @@
 """Which changed product lines each test executes.
 
 On Python 3.12 and newer by ``sys.monitoring``, limited to the code objects of the
-changed files. Before that, by probes: the changed files alone are compiled with a
-call before each watched statement, and never cached as bytecode. Neither touches
-the rest of the program, so the cost does not grow with the suite.
+changed files. Before that, by probes (see ``probes``). Neither touches the rest of
+the program, so the cost does not grow with the suite.
+
+A statement is touched as a whole. A function's decorators, ``def`` line and default
+values are executed on import; they count for the tests that enter the function.
 """
 
 import ast
-import builtins
 import sys
 
-# Compilers of Python source or bytecode would choke on a probe: their functions are left alone.
+_open = open
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+# Compilers of Python source or bytecode: a probe would make them choke, and what they make
+# reports no lines. A watched line in such a function is touched where the function is made.
 _COMPILERS = (
     "jit",
     "njit",
@@ -30,129 +36,16 @@ def watcher(lines):
     if not lines:
         return None
     lines = {path: frozenset(numbers) for path, numbers in lines.items()}
-    kind = Monitor if hasattr(sys, "monitoring") else Probes
-    return kind(lines)
+    if hasattr(sys, "monitoring"):
+        return Monitor(lines)
+    from .probes import Probes
+
+    return Probes(lines)
 
 
-class Monitor:
-    """Python 3.12 and newer."""
-
-    def __init__(self, lines):
-        self._lines = lines
-        self._hits = set()
-        self._armed = set()
-        events = sys.monitoring.events
-        for tool in (4, 3, 5, 2):
-            if sys.monitoring.get_tool(tool) is None:
-                sys.monitoring.use_tool_id(tool, "lines")
-                break
-        else:
-            raise RuntimeError("no free sys.monitoring tool id")
-        self._tool = tool
-        sys.monitoring.register_callback(tool, events.PY_START, self._entered)
-        sys.monitoring.register_callback(tool, events.LINE, self._line)
-        sys.monitoring.set_events(tool, events.PY_START)
-
-    def _entered(self, code, offset):
-        if code.co_filename in self._lines:
-            sys.monitoring.set_local_events(self._tool, code, sys.monitoring.events.LINE)
-        return sys.monitoring.DISABLE
-
-    def _line(self, code, line):
-        if line in self._lines.get(code.co_filename, ()):
-            self._hits.add((code.co_filename, line))
-            self._armed.add(code)
-        # once a test is enough; ``take`` arms it again
-        return sys.monitoring.DISABLE
-
-    def take(self):
-        """Return the set of (path, line) since the last call, and start afresh."""
-        hits, self._hits = self._hits, set()
-        for code in self._armed:
-            sys.monitoring.set_local_events(self._tool, code, 0)
-            sys.monitoring.set_local_events(self._tool, code, sys.monitoring.events.LINE)
-        self._armed.clear()
-        return hits
-
-
-class Probes(ast.NodeTransformer):
-    """Python 3.8 to 3.11."""
-
-    def __init__(self, lines):
-        from importlib.machinery import SourceFileLoader
-
-        self._lines = lines
-        self._hits = set()
-        self._name = "_%x" % id(self)
-        self._path = ""
-        setattr(builtins, self._name, self._hits.add)
-        original = SourceFileLoader.get_code
-
-        def get_code(loader, fullname):
-            path = loader.get_filename(fullname)
-            if path not in lines:
-                return original(loader, fullname)
-            try:
-                return self._compiled(path, loader.get_data(path))
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                return original(loader, fullname)
-
-        SourceFileLoader.get_code = get_code
-
-    def _compiled(self, path, data):
-        self._path = path
-        tree = self.visit(ast.parse(data, path))
-        ast.fix_missing_locations(tree)
-        return compile(tree, path, "exec", dont_inherit=True)
-
-    def generic_visit(self, node):
-        """Put a probe before each watched statement of each block."""
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            if any(_last_name(d) in _COMPILERS for d in node.decorator_list):
-                return node
-        super().generic_visit(node)
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(node, name, None)
-            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
-                setattr(node, name, self._probed(block, isinstance(node, ast.Module)))
-        return node
-
-    def _probed(self, block, module):
-        result = []
-        for index, statement in enumerate(block):
-            line = self._watched(statement)
-            plain = not (index == 0 and _is_docstring(statement)) and not _is_future(statement)
-            if line is not None and plain:
-                result.append(self._probe(line, statement))
-            result.append(statement)
-        return result
-
-    def _watched(self, statement):
-        body = getattr(statement, "body", None)
-        first, last = statement.lineno, statement.end_lineno
-        if isinstance(body, list) and body and isinstance(body[0], ast.stmt):
-            last = max(first, body[0].lineno - 1)
-        elif isinstance(body, list) or hasattr(statement, "cases"):
-            last = first
-        watched = self._lines[self._path]
-        for line in range(first, last + 1):
-            if line in watched:
-                return line
-        return None
-
-    def _probe(self, line, statement):
-        call = ast.Call(
-            func=ast.Name(id=self._name, ctx=ast.Load()),
-            args=[ast.Tuple(elts=[ast.Constant(value=self._path), ast.Constant(value=line)], ctx=ast.Load())],
-            keywords=[],
-        )
-        return ast.copy_location(ast.Expr(value=call), statement)
-
-    def take(self):
-        """Return the set of (path, line) since the last call, and start afresh."""
-        hits = set(self._hits)
-        self._hits.clear()
-        return hits
+def compiled(function):
+    """True if a decorator hands ``function`` to a compiler."""
+    return any(_last_name(decorator) in _COMPILERS for decorator in function.decorator_list)
 
 
 def _last_name(decorator):
@@ -161,13 +54,134 @@ def _last_name(decorator):
     return getattr(decorator, "attr", getattr(decorator, "id", ""))
 
 
-def _is_docstring(statement):
-    return (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Constant)
-        and isinstance(statement.value.value, str)
-    )
+def start(statement):
+    """Return the first line of a statement, decorators included."""
+    return min([statement.lineno] + [d.lineno for d in getattr(statement, "decorator_list", ())])
 
 
-def _is_future(statement):
-    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+def span(node):
+    """Return (first, last) line of a statement without the blocks in it, or None."""
+    first = last = None
+    if isinstance(node, ast.stmt):
+        first, last = start(node), node.end_lineno
+    elif isinstance(node, ast.ExceptHandler):
+        first = node.lineno
+    elif type(node).__name__ == "match_case":
+        first = node.pattern.lineno
+    if first is None:
+        return None
+    body = getattr(node, "body", None)
+    if isinstance(body, list) and body:
+        last = max(getattr(node, "lineno", first), start(body[0]) - 1)
+    elif hasattr(node, "cases"):
+        last = max(first, node.subject.end_lineno)
+    return first, last
+
+
+def within(node, watched):
+    """Return the sorted watched lines of a statement without its blocks."""
+    first, last = span(node)
+    return tuple(n for n in range(first, last + 1) if n in watched)
+
+
+def whole(node, watched):
+    """Return the sorted watched lines of a statement with its blocks."""
+    return tuple(n for n in range(start(node), node.end_lineno + 1) if n in watched)
+
+
+def inert(node):
+    """True for what does nothing when it is executed: a docstring, a future statement."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
+
+
+class Map:
+    """What an executed line of one file means for the watched lines."""
+
+    def __init__(self, path, watched):
+        self.lines = {}
+        self.entries = {}
+        self.signatures = set()
+        try:
+            with _open(path, "rb") as stream:
+                nodes = list(ast.walk(ast.parse(stream.read())))
+        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+            self.lines = {line: (line,) for line in watched}  # no source: each line for itself
+            return
+        for node in nodes:
+            place = span(node)
+            if place is None or inert(node):
+                continue
+            if isinstance(node, FUNCTIONS) and not compiled(node):
+                found = within(node, watched)
+                if found:
+                    self.entries[node.name, place[0]] = found
+                    self.signatures.update(found)
+                continue
+            found = whole(node, watched) if isinstance(node, FUNCTIONS) else within(node, watched)
+            if found:
+                for line in range(place[0], place[1] + 1):
+                    self.lines[line] = self.lines.get(line, ()) + found
+
+    def touched(self, code, line):
+        """Return the watched lines that ``line``, executed in ``code``, touches."""
+        own = self.entries.get((code.co_name, code.co_firstlineno), ())
+        if line in self.signatures and line not in own:
+            return own
+        return own + self.lines.get(line, ())
+
+
+class Monitor:
+    """Python 3.12 and newer."""
+
+    def __init__(self, lines):
+        self._lines = lines
+        self._maps = {}
+        self._hits = set()
+        self._armed = {}
+        self._monitoring = monitoring = sys.monitoring
+        for tool in (4, 3, 5, 2):
+            if monitoring.get_tool(tool) is None:
+                monitoring.use_tool_id(tool, "lines")
+                break
+        else:
+            raise RuntimeError("no free sys.monitoring tool id")
+        self._tool = tool
+        self._event = monitoring.events.LINE
+        self._disable = monitoring.DISABLE
+        monitoring.register_callback(tool, monitoring.events.PY_START, self._entered)
+        monitoring.register_callback(tool, self._event, self._line)
+        monitoring.set_events(tool, monitoring.events.PY_START)
+
+    def _entered(self, code, offset):
+        if code.co_filename in self._lines:
+            self._monitoring.set_local_events(self._tool, code, self._event)
+        return self._disable
+
+    def _line(self, code, line):
+        path = code.co_filename
+        meaning = self._maps.get(path)
+        if meaning is None:
+            if path not in self._lines:
+                return self._disable
+            meaning = self._maps[path] = Map(path, self._lines[path])
+        found = meaning.touched(code, line)
+        if found:
+            for number in found:
+                self._hits.add((path, number))
+            self._armed[id(code)] = code
+        # once a test is enough; ``take`` arms it again
+        return self._disable
+
+    def take(self):
+        """Return the set of (path, line) since the last call, and start afresh."""
+        if not self._hits:
+            return set()
+        hits, self._hits = self._hits, set()
+        armed, self._armed = self._armed, {}
+        # taking the events away and giving them back makes a disabled place report again
+        for code in armed.values():
+            self._monitoring.set_local_events(self._tool, code, 0)
+            self._monitoring.set_local_events(self._tool, code, self._event)
+        return hits

@@ -23,33 +23,65 @@ def _mapped(path, outside, tree):
     return None
 
 
-def _of_environment(path):
-    """True for site-packages of a virtual environment that lives inside the work tree."""
-    return any(_inside(path, prefix) for prefix in {sys.prefix, sys.base_prefix, sys.exec_prefix})
+def environment(outside):
+    """Return the prefixes of this interpreter, but those that hold the work tree itself.
+
+    A virtual environment may live inside the work tree (``.venv``): its site-packages
+    are no source. A work tree inside an environment (``$VIRTUAL_ENV/src``) is one.
+    """
+    prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix}
+    prefixes |= {os.path.realpath(prefix) for prefix in prefixes}
+    return tuple(p for p in prefixes if not any(_inside(folder, p) for folder in outside))
+
+
+def _of_environment(path, outside):
+    return any(_inside(path, prefix) for prefix in environment(outside))
 
 
 def turn(tree, roots, outside):
     """Put ``roots`` first on ``sys.path`` and turn every road into ``outside`` to ``tree``."""
     turned = []
     for path in sys.path:
-        twin = None if not path or _of_environment(path) else _mapped(path, outside, tree)
+        twin = None if not path or _of_environment(path, outside) else _mapped(path, outside, tree)
         if twin is None:
             turned.append(path)
         elif os.path.isdir(twin):
             turned.append(twin)
     sys.path[:] = list(dict.fromkeys(list(roots) + turned))
-    for finder in sys.meta_path:
+    strangers = False
+    for finder in list(sys.meta_path):
         # the standard finders are classes; those of editable installs are instances or classes of their own modules
         module = getattr(finder, "__module__", "") or ""
         if module.startswith(("_frozen_importlib", "importlib")):
             continue
+        strangers = True
         _turn_object(finder, outside, tree)
         if "editable" in module and module in sys.modules:
             _turn_object(sys.modules[module], outside, tree)
-    for cached in [
-        p for p in sys.path_importer_cache if _mapped(p, outside, tree) and not _of_environment(p)
-    ]:
-        del sys.path_importer_cache[cached]
+    if strangers:
+        sys.meta_path.insert(0, TreeFirst(roots))
+    for cached in list(sys.path_importer_cache):
+        if _mapped(cached, outside, tree) and not _of_environment(cached, outside):
+            del sys.path_importer_cache[cached]
+
+
+class TreeFirst:
+    """Ahead of finders that would answer before ``sys.path`` does (meson-python, scikit-build-core)."""
+
+    def __init__(self, roots):
+        self._roots = [root.rstrip("/") for root in roots]
+
+    def find_spec(self, name, path=None, target=None):
+        """Return the spec of a module that stands in the tree; leave all others alone."""
+        from importlib.machinery import PathFinder
+
+        if path is None:
+            places = self._roots
+        else:
+            places = [p for p in path if any(_inside(p, root) for root in self._roots)]
+        spec = PathFinder.find_spec(name, places) if places else None
+        # a folder without __init__ is no claim: what is installed may be a real package
+        return spec if spec is not None and spec.loader is not None and spec.has_location else None
 
 
 def _turn_object(holder, outside, tree):
@@ -74,7 +106,7 @@ def _turn_value(value, outside, tree, depth):
     if depth > 4:
         return value
     if isinstance(value, str):
-        if not value.startswith("/") or _of_environment(value):
+        if not value.startswith("/") or _of_environment(value, outside):
             return value
         twin = _mapped(value, outside, tree)
         return twin if twin is not None and os.path.exists(twin) else value
@@ -95,36 +127,55 @@ class InstalledParts:
 
     def __init__(self, tree, roots, outside, tracked):
         self._tree, self._roots, self._outside = tree.rstrip("/") + "/", list(roots), outside
-        self._tracked = tracked
+        self._tracked = frozenset(tracked)
+        self._folders = {
+            "/".join(parts[:end])
+            for parts in (path.split("/") for path in self._tracked)
+            for end in range(1, len(parts))
+        }
         self.taken = {}
 
     def find_spec(self, name, path=None, target=None):
-        """Return the installed copy's spec for a submodule that the tree's package lacks."""
-        parent, _, leaf = name.rpartition(".")
-        if not parent or path is None:
-            return None
-        folders = [os.fspath(p) for p in path]
-        ours = [f for f in folders if f.startswith(self._tree)]
-        if not ours:
-            return None
+        """Return the installed copy's spec for a module that the tree lacks."""
         from importlib.machinery import PathFinder
 
-        relative = ours[0][len(self._tree) :]
-        if (
-            relative + "/" + leaf + ".py" in self._tracked
-            or relative + "/" + leaf + "/__init__.py" in self._tracked
-        ):
-            return None
-        places = [os.path.join(folder, relative) for folder in self._outside]
-        inner = parent.replace(".", "/")
-        places += [
-            os.path.join(p, inner) for p in sys.path if p not in self._roots and not p.startswith(self._tree)
-        ]
-        spec = PathFinder.find_spec(name, places)
-        if spec is None or spec.origin is None or spec.submodule_search_locations:
-            return None
-        self.taken[name] = spec.origin
-        return spec
+        leaf = name.rpartition(".")[2]
+        for relative, places in self._places(name, path):
+            stem = (relative + "/" + leaf).lstrip("/")
+            if stem + ".py" in self._tracked or stem in self._folders:
+                return None
+            spec = PathFinder.find_spec(name, places)
+            if spec is not None and spec.origin is not None:
+                self.taken[name] = spec.origin
+                return spec
+        return None
+
+    def _places(self, name, path):
+        """Yield (folder in the tree, folders where its built parts may be)."""
+        if path is None:  # an extension beside the packages; installed ones are on sys.path anyway
+            for root in self._roots:
+                relative = "" if root + "/" == self._tree else root[len(self._tree) :]
+                yield relative, [os.path.join(folder, relative) for folder in self._outside]
+            return
+        inner = name.rpartition(".")[0].replace(".", "/")
+        for folder in map(os.fspath, path):
+            if folder.startswith(self._tree):
+                relative = folder[len(self._tree) :]
+                installed = [p for p in sys.path if not (p + "/").startswith(self._tree)]
+                yield (
+                    relative,
+                    [os.path.join(folder, relative) for folder in self._outside]
+                    + [os.path.join(p, inner) for p in installed],
+                )
+                return
+
+    def find_distributions(self, context=None):
+        """Find the metadata that a build left in the work tree (``*.egg-info``)."""
+        from importlib.metadata import DistributionFinder, MetadataPathFinder
+
+        places = [place for _, folders in self._places("", None) for place in folders]
+        wanted = DistributionFinder.Context(name=getattr(context, "name", None), path=places)
+        return MetadataPathFinder.find_distributions(wanted)
 
 
 def foreign(tree, outside, allowed):
@@ -132,7 +183,7 @@ def foreign(tree, outside, allowed):
     found = {}
     for name, module in list(sys.modules.items()):
         origin = getattr(module, "__file__", None)
-        if not isinstance(origin, str) or name in allowed or _of_environment(origin):
+        if not isinstance(origin, str) or name in allowed or _of_environment(origin, outside):
             continue
         if _inside(origin, tree):
             continue

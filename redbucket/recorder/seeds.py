@@ -7,10 +7,14 @@ import sys
 
 _sha = hashlib.sha256
 _seed = random.seed
-_getstate = random.getstate
+_draw = random.getrandbits
+_twin = random.Random()
+_twin_seed = _twin.seed
+_twin_draw = _twin.getrandbits
 
 pinned = set()
 _urandom_calls = [0]
+_number = [0]
 
 
 def derive(seed, name):
@@ -23,8 +27,14 @@ def derive(seed, name):
 def pin(seed, name):
     """Seed ``random``, NumPy's global generator and PyTorch, where they are loaded."""
     number = derive(seed, name)
+    _number[0] = number
     _seed(number)
     pinned.add("random")
+    _pin_loaded(number)
+    return number
+
+
+def _pin_loaded(number):
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None and hasattr(numpy_random, "seed"):
         numpy_random.seed(number)
@@ -33,13 +43,13 @@ def pin(seed, name):
     if torch is not None and hasattr(torch, "manual_seed"):
         torch.manual_seed(number)
         pinned.add("torch")
-    return number
 
 
-def position():
-    """Return a value that changes when the global ``random`` is used."""
-    version, state, gauss = _getstate()
-    return state[-1], state[0], gauss
+def used():
+    """True if the global ``random`` is not where ``pin`` left it; draws from it once."""
+    # a twin seeded alike and one draw of each: a fifth of the cost of comparing the states
+    _twin_seed(_number[0])
+    return _draw(32) != _twin_draw(32)
 
 
 def watch_urandom():
@@ -62,16 +72,74 @@ def urandom_calls():
 def pin_hypothesis(seed):
     """Pin Hypothesis, and lift its stock deadline: a loaded machine is not a failure."""
     core = sys.modules.get("hypothesis.core")
-    if core is None:
+    if core is None or "hypothesis" in pinned:
         return
     core.global_force_seed = int(seed) if str(seed).isdigit() else derive(seed, "hypothesis")
     pinned.add("hypothesis")
     settings = sys.modules["hypothesis"].settings
     try:
-        stock = settings.get_profile("default").deadline
-        current = settings.default
-        if current is not None and current.deadline == stock:
-            settings.register_profile("pinned", parent=current, deadline=None, print_blob=True)
+        if _stock(settings.default):
+            settings.register_profile("pinned", parent=settings.default, deadline=None, print_blob=True)
             settings.load_profile("pinned")
     except Exception as error:
         pinned.add("hypothesis (deadline kept: %s)" % type(error).__name__)
+
+
+def lift_deadline(function):
+    """Lift the stock deadline of a property whose settings were made before ``pin_hypothesis``."""
+    name = "_hypothesis_internal_use_settings"
+    function = getattr(function, "__func__", function)
+    used = getattr(function, name, None)
+    if used is None or "hypothesis" not in pinned:
+        return
+    try:
+        if _stock(used):
+            setattr(function, name, type(used)(used, deadline=None))
+    except Exception as error:
+        pinned.add("hypothesis (deadline kept: %s)" % type(error).__name__)
+
+
+def _stock(settings):
+    deadline = getattr(settings, "deadline", None)
+    return deadline is not None and deadline.total_seconds() == 0.2
+
+
+def pin_randomly(config, number):
+    """Give pytest-randomly the test's own number; it seeds Faker, factories and its plugins by it."""
+    module = sys.modules.get("pytest_randomly")
+    if module is None or not hasattr(config.option, "randomly_seed"):
+        return
+    config.option.randomly_seed = number
+    reseed = getattr(module, "_reseed", None)
+    if reseed is not None:
+        reseed(config)
+        pinned.add("pytest-randomly")
+
+
+class PinOnImport:
+    """A finder that finds nothing: it seeds the generators that come to life on import."""
+
+    def __init__(self):
+        self._waiting = {"numpy.random", "torch"} - set(sys.modules)
+
+    def find_spec(self, name, path=None, target=None):
+        """Return the ordinary spec of a generator's module, made to seed it once it is loaded."""
+        if name not in self._waiting:
+            return None
+        self._waiting.discard(name)
+        from importlib.machinery import PathFinder
+
+        spec = PathFinder.find_spec(name, path)
+        execute = getattr(getattr(spec, "loader", None), "exec_module", None)
+        if execute is None:
+            return None
+
+        def exec_module(module):
+            execute(module)
+            _pin_loaded(_number[0])
+
+        try:
+            spec.loader.exec_module = exec_module
+        except AttributeError:
+            return None  # a loader written in C: it is seeded when the next test starts
+        return spec

@@ -1,8 +1,8 @@
 """Two tests of our own for each conftest chain: one must fail and one must pass.
 
 Hooks in a conftest act for its own directory only (seen with pytest 9.2), so a
-sentinel stands beside the tests of each chain, as an ordinary test function in a
-module that exists in memory alone. They run first and last, and are never counted.
+sentinel stands beside the tests of each chain, as an ordinary test function of a
+module that exists in memory alone, under the path of a real one. They run first and last, and are never counted.
 """
 
 import os
@@ -20,7 +20,7 @@ def _must_fail():
 
 
 class SentinelModule(pytest.Module):
-    """A module that no file backs."""
+    """A module that is not the file at its path."""
 
     def _getobj(self):
         module = types.ModuleType(os.path.splitext(os.path.basename(str(self.path)))[0])
@@ -43,20 +43,21 @@ class Sentinels:
         self._expected = {}
         self._seen = {}
         self._trouble = []
+        self._running = None
 
     def place(self, session, items):
         """Insert a failing and a passing item at both ends, for each conftest chain."""
         if not items:
             return
         first, last = [], []
-        for folder, module in _chains(session, items):
+        for file, module in _chains(session, items):
             for end, row in ((0, first), (1, last)):
                 for must_pass in (False, True):
                     name = self._names[end * 2 + must_pass]
                     try:
-                        item = _make(folder, module, name, _must_pass if must_pass else _must_fail)
+                        item = _make(file, module, name, _must_pass if must_pass else _must_fail)
                     except Exception as error:
-                        self._trouble.append("could not be placed in %s: %s" % (folder, error))
+                        self._trouble.append("could not be placed beside %s: %s" % (file, error))
                         continue
                     self._expected[id(item)] = must_pass
                     row.append(item)
@@ -65,15 +66,16 @@ class Sentinels:
     def begin(self, item):
         """Note that ``item`` starts."""
         if id(item) in self._expected:
-            self._seen[id(item)] = []
+            self._running = self._seen[id(item)] = []
 
-    def saw(self, item, report):
-        """Note a report of a sentinel."""
-        if id(item) in self._seen:
-            self._seen[id(item)].append((report.when, report.outcome))
+    def saw(self, report):
+        """Note a report of the running sentinel, as all other plugins get it."""
+        if self._running is not None:
+            self._running.append((report.when, "passed" if report.passed else report.outcome))
 
     def end(self, item):
         """Judge one sentinel once it has run."""
+        self._running = None
         must_pass = self._expected.get(id(item))
         if must_pass is None:
             return
@@ -97,20 +99,22 @@ class Sentinels:
 
 
 def _chains(session, items):
-    """Return one (folder, parent collector) for each distinct set of conftest files above a test."""
+    """Return one (test file, parent collector) for each distinct set of conftest files above a test."""
     root = (
         str(session.config.rootpath) if hasattr(session.config, "rootpath") else str(session.config.rootdir)
     )
     chains, known = {}, {}
     for item in items:
-        module = item.getparent(pytest.Module)
-        if module is None or module.parent is None:
+        file = getattr(item, "path", None)
+        if file is None:
             continue
-        folder = os.path.dirname(str(module.path))
+        folder = os.path.dirname(str(file))
         chain = known.get(folder)
         if chain is None:
             chain = known[folder] = _conftests(folder, root)
-        chains.setdefault(chain, (folder, module.parent))
+            module = item.getparent(pytest.Module)
+            parent = module.parent if module is not None and module.parent is not None else session
+            chains.setdefault(chain, (str(file), parent))
     return list(chains.values())
 
 
@@ -126,15 +130,18 @@ def _conftests(folder, root):
     return tuple(found)
 
 
-def _make(folder, parent, name, body):
+def _make(file, parent, name, body):
     from pathlib import Path
 
-    module = SentinelModule.from_parent(parent, path=Path(folder, name + ".py"))
+    # the path of a file that exists: pytest looks for the conftest files of a folder only beside one
+    module = SentinelModule.from_parent(parent, path=Path(file))
     function = types.FunctionType(body.__code__, body.__globals__, name)
     item = pytest.Function.from_parent(
         module, name=name, callobj=function, fixtureinfo=_no_fixtures(module, function)
     )
     item.fixturenames = []
+    # its traceback would cost 10 ms, and crowd out what a user wants to read
+    item.repr_failure = lambda excinfo, style=None: "(redbucket: fails on purpose)"
     return item
 
 

@@ -1,23 +1,19 @@
 """The twin for plain ``unittest``: same events, same order and selection."""
 
-import os
 import sys
 import time
 import unittest
 
-from . import failures, seeds
+from . import failures, results, seeds
 from .channel import cut
-
-_now = time.perf_counter
-_environ = os.environ
-_WORST = ("error", "failed", "xpassed", "skipped", "xfailed", "passed")
+from .uses import Uses
 
 
 def _flat(suite):
     for test in suite:
         if isinstance(test, unittest.BaseTestSuite):
             yield from _flat(test)
-        else:
+        elif test is not None:
             yield test
 
 
@@ -40,151 +36,98 @@ class Recorder:
         self._channel = channel
         self._watch = watch
         self._lines = lines
-        self._tree = tree
-        self._places = (
-            (tree, "<tree>"),
-            (os.path.realpath(tree), "<tree>"),
-            (os.path.dirname(tree), "<run>"),
-        )
+        self.results = results.Results(settings, channel, watch, lines, tree)
+        self._uses = Uses(tree)
+        self._imported = set()
+        self._shared = {}
         self._trouble = []
+        self._now = time.perf_counter  # not a module's name: clock-freezing libraries replace those
+        self._began = 0.0
 
     def main(self, args):
         """Run and return 0, 1 (failures) or 5 (no tests)."""
         seeds.pin(self._settings["seed"], "session")
-        self._channel.send(
-            "session",
-            interpreter=sys.executable,
-            python="%d.%d.%d" % sys.version_info[:3],
-            implementation=sys.implementation.name,
-            platform=sys.platform,
-            runner="unittest",
-            pid=os.getpid(),
-        )
-        self._watch.take()
-        program = unittest.TestProgram(
-            module=None, argv=["python -m unittest"] + args, testRunner=_Nothing, exit=False
-        )
-        imported, _, _ = self._watch.take()
-        self._imported = imported
-        tests, errors = [], {}
-        for test in _flat(program.test):
-            if type(test).__name__ == "_FailedTest":
-                errors[test.id().rpartition(".")[2]] = cut(str(getattr(test, "_exception", "")), 2000)
-            else:
-                tests.append(test)
-        names = failures.unique([test.id() for test in tests])
-        pairs = list(zip(names, tests))
-        pairs = self._ordered(pairs)
+        self.results.session("unittest", [])
+        tests, errors = self._load(args)
+        pairs = list(zip(failures.unique([test.id() for test in tests]), tests))
+        pairs = results.arrange(pairs, self._settings)
         ids = [name for name, _ in pairs]
         if not self._settings["resumed"]:
-            for start in range(0, len(ids), 500):
-                self._channel.send("collected", ids=ids[start : start + 500])
-            self._channel.send("collected", errors=errors, last=True)
+            self._channel.collected(ids, errors)
+        self._channel.send("ready")
         if self._settings["collect_only"]:
-            self._finished(0)
+            self.results.finished(0, "", 0)
             return 0
         done = frozenset(self._settings["done"])
         index = {name: i for i, name in enumerate(ids)}
         rest = [(name, test) for name, test in pairs if name not in done]
         result = _Result(self, {id(test): (name, index[name]) for name, test in rest})
-        self._sentinel(_MustFail, "failed")
-        self._sentinel(_MustPass, "passed")
+        self._sentinels()
         unittest.TestSuite(test for _, test in rest).run(result)
         result.close()
-        self._sentinel(_MustFail, "failed")
-        self._sentinel(_MustPass, "passed")
+        self._sentinels()
         status = 5 if not ids else int(result.red or bool(errors))
-        self._finished(status)
+        self.results.finished(status, "; ".join(sorted(set(self._trouble))), 0)
         return status
 
-    def _ordered(self, pairs):
-        order, wanted = self._settings["order"], self._settings["only"]
-        if order == "reversed":
-            pairs.reverse()
-        elif order == "shuffled":
-            pairs.sort(key=lambda pair: seeds.derive(self._settings["shuffle"], pair[0]))
-        if wanted is not None:
-            place = {nodeid: i for i, nodeid in enumerate(wanted)}
-            pairs = [pair for pair in pairs if pair[0] in place]
-            if order == "given":
-                pairs.sort(key=lambda pair: place[pair[0]])
-        return pairs
-
-    def _sentinel(self, kind, wanted):
-        result = unittest.TestResult()
-        kind().run(result)
-        seen = "failed" if result.failures or result.errors else "passed"
-        if result.testsRun != 1:
-            seen = "not run"
-        if seen != wanted:
-            self._trouble.append("a test that must be %s was reported as %s" % (wanted, seen))
-
-    def _finished(self, status):
-        self._channel.send(
-            "finished",
-            status=status,
-            sentinels="; ".join(sorted(set(self._trouble))),
-            unseen=0,
-            pinned=sorted(seeds.pinned | {"PYTHONHASHSEED", "TEST_SEED"}),
+    def _load(self, args):
+        self._watch.take()
+        self._watch.importing = {}
+        program = unittest.TestProgram(
+            module=None, argv=["python -m unittest"] + args, testRunner=_Nothing, exit=False
         )
+        self._imported, _, _ = self._watch.take()
+        modules = {fixture: module for fixture, module in self._watch.importing.items() if module}
+        self._watch.importing = None
+        self._imported -= set(modules)  # these are known to belong to a module
+        self._uses.imported(self._lines.take() if self._lines is not None else (), modules)
+        tests, errors = [], {}
+        for test in _flat(program.test):
+            if type(test).__name__ == "_FailedTest":
+                name = failures.normalise_nodeid(test.id().rpartition("_FailedTest.")[2])
+                errors[name] = cut(str(getattr(test, "_exception", "")), 2000)
+            elif type(test).__name__ == "ModuleSkipped":
+                continue  # a module that raised SkipTest on import has no tests, as under pytest
+            else:
+                tests.append(test)
+        return tests, errors
+
+    def _sentinels(self):
+        for kind, wanted in ((_MustFail, "failed"), (_MustPass, "passed")):
+            result = unittest.TestResult()
+            kind().run(result)
+            seen = "failed" if result.failures or result.errors else "passed"
+            if result.testsRun != 1:
+                seen = "not run"
+            if seen != wanted:
+                self._trouble.append("a test that must be %s was reported as %s" % (wanted, seen))
 
     # -- called by the result ----------------------------------------------------------------
 
-    def begin(self, name, index):
+    def begin(self, name, index, test):
         """Send the start event and pin the seeds."""
-        self._channel.send("start", nodeid=name, index=index)
-        if self._lines is not None:
-            self._lines.take()
-        self._watch.take()
-        self._urandom = seeds.urandom_calls()
+        reads, _, _ = self._watch.take()
+        owner = type(test)
+        # setUpModule and setUpClass run before the first test of theirs
+        if owner.__module__ not in self._shared:
+            self._shared[owner.__module__] = reads
+        self._shared.setdefault(owner, set()).update(reads)
+        self.results.begin(name, index)
         seeds.pin(self._settings["seed"], name)
         seeds.pin_hypothesis(self._settings["seed"])
-        self._position = seeds.position()
-        self._began = _now()
+        seeds.lift_deadline(getattr(test, getattr(test, "_testMethodName", ""), None))
+        self.results.mark()
+        self._began = self._now()
 
-    def end(self, name, index, outcomes, failure):
+    def end(self, name, index, test, outcomes, failure):
         """Send the end event."""
-        duration = _now() - self._began
-        reads, writes, entropy = self._watch.take()
-        if seeds.position() != self._position:
-            entropy.add("random")
-        if seeds.urandom_calls() != self._urandom:
-            entropy.add("urandom")
-        reads |= self._imported
-        prefix = len(self._tree) + 1
-        hits = self._lines.take() if self._lines is not None else ()
-        failure = failure or {}
-        self._channel.send(
-            "end",
-            nodeid=name,
-            outcome=min(outcomes or ["error"], key=_WORST.index),
-            phase=failure.get("phase", "call"),
-            duration=round(duration, 6),
-            seed=str(_environ.get("TEST_SEED", "")),
-            message=failure.get("message", ""),
-            exception=failure.get("exception", ""),
-            fingerprint=failure.get("fingerprint", ""),
-            fixtures=sorted(reads | writes),
-            fixture_hash=self._watch.digest(reads | writes),
-            wrote=sorted(writes),
-            entropy=sorted(entropy),
-            touched=sorted("%s:%d" % (path[prefix:], line) for path, line in hits),
-            index=index,
-        )
-
-    def failure(self, phase, error):
-        """Return what is kept of an exception."""
-        kind, value, traceback = error
-        name, text = failures.describe(value)
-        text = cut(text)
-        frame = failures.frame_of(traceback, self._tree)
-        normal = failures.normalise(text, self._places)
-        return {
-            "phase": phase,
-            "exception": name,
-            "message": "%s: %s (%s)" % (name, text, frame),
-            "fingerprint": failures.fingerprint(phase, name, frame, normal),
-        }
+        duration = self._now() - self._began
+        kind = type(test)
+        file = getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
+        touched, reads = self._uses.of(file)
+        reads = self._imported.union(reads, self._shared.get(kind, ()), self._shared.get(kind.__module__, ()))
+        outcome = min(outcomes or ["error"], key=results.WORST.index)
+        self.results.end(name, index, outcome, duration, failure or {}, [], (touched, reads))
 
 
 class _Nothing:
@@ -208,8 +151,9 @@ class _Result(unittest.TestResult):
         self._open = None
         self._outcomes = []
         self._failure = None
-        self._wide = {}
+        self._wide = []
         self._ended = set()
+        self._order = []
         self.red = False
 
     def startTest(self, test):
@@ -217,13 +161,14 @@ class _Result(unittest.TestResult):
         self._open = self._names.get(id(test))
         self._outcomes, self._failure = [], None
         if self._open:
-            self._recorder.begin(*self._open)
+            self._recorder.begin(self._open[0], self._open[1], test)
 
     def stopTest(self, test):
         super().stopTest(test)
         if self._open:
-            self._recorder.end(self._open[0], self._open[1], self._outcomes, self._failure)
-            self._ended.add(self._open[0])
+            name, index = self._open
+            self._recorder.end(name, index, test, self._outcomes, self._failure)
+            self._ended.add(name)
         self._open = None
 
     def _saw(self, outcome, phase=None, error=None):
@@ -231,7 +176,7 @@ class _Result(unittest.TestResult):
         if outcome in ("failed", "error", "xpassed"):
             self.red = True
         if error is not None and self._failure is None:
-            self._failure = self._recorder.failure(phase, error)
+            self._failure = self._recorder.results.failure(phase, error[1], error[2])
 
     def addSuccess(self, test):
         super().addSuccess(test)
@@ -243,18 +188,19 @@ class _Result(unittest.TestResult):
 
     def addError(self, test, err):
         super().addError(test, err)
-        if self._open is None:  # setUpClass, setUpModule: no test has started
+        if self._open is None:  # setUpClass, setUpModule, or their counterparts: no test is running
             self.red = True
-            self._wide[str(test)] = self._recorder.failure("setup", err)
+            self._wide.append((str(test), "error", self._recorder.results.failure("setup", err[1], err[2])))
         else:
             self._saw("error", "call", err)
 
     def addSkip(self, test, reason):
         super().addSkip(test, reason)
         if self._open is None:
-            self._wide[str(test)] = None
+            self._wide.append((str(test), "skipped", {"message": cut(str(reason), 500)}))
         else:
             self._saw("skipped")
+            self._failure = self._failure or {"message": cut(str(reason), 500)}
 
     def addExpectedFailure(self, test, err):
         super().addExpectedFailure(test, err)
@@ -274,13 +220,16 @@ class _Result(unittest.TestResult):
         for name, index in self._names.values():
             if name in self._ended:
                 continue
-            failure = next((f for key, f in self._wide.items() if _covers(key, name)), None)
-            skipped = any(_covers(key, name) and f is None for key, f in self._wide.items())
-            self._recorder.begin(name, index)
-            self._recorder.end(name, index, ["skipped"] if skipped else ["error"], failure)
+            outcome, failure = "error", {"message": "the suite never ran it"}
+            for key, kind, what in self._wide:
+                if _covers(key, name):
+                    outcome, failure = kind, what
+                    break
+            self._recorder.begin(name, index, self)
+            self._recorder.end(name, index, self, [outcome], failure)
 
 
 def _covers(key, name):
     """True if ``key`` ("setUpClass (module.Class)") is about the test called ``name``."""
-    inner = key.partition("(")[2].rstrip(")")
+    inner = key.partition("(")[2].rpartition(")")[0]
     return bool(inner) and (name == inner or name.startswith(inner + "."))

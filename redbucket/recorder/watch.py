@@ -4,7 +4,11 @@ import hashlib
 import os
 import sys
 
+_open = open
+_stat = os.stat
+_sha = hashlib.sha256
 _getcwd = os.getcwd
+_readlink = os.readlink
 _fsdecode = os.fsdecode
 _join = os.path.join
 _normpath = os.path.normpath
@@ -23,10 +27,14 @@ class Watch:
     def __init__(self, tree, fixtures):
         self._prefix = tree.rstrip("/") + "/"
         self._fixtures = frozenset(fixtures)
+        # set while modules are imported: {fixture: file of the module whose top level read it}
+        self.importing = None
         self.reads = set()
         self.writes = set()
         self.entropy = set()
         self._hashes = {}
+        self._databases = {}
+        self._hashing = False
 
     def install(self):
         """Add the audit hook; it can't be removed, and ends with the process."""
@@ -35,13 +43,13 @@ class Watch:
     def _hook(self, event, args):
         try:
             if event == "open":
-                if self._fixtures:
+                if self._fixtures and not self._hashing:
                     self._opened(args)
             elif event[0] == "s":
                 self._system(event, args)
             elif event in ("os.remove", "os.rename", "os.truncate"):
-                for name in args[:2]:
-                    self._changed(name)
+                if self._fixtures:
+                    self._removed(event, args)
             elif event in ("_thread.start_new_thread", "_thread.start_joinable_thread"):
                 self.entropy.add("thread")
             elif event in ("os.fork", "os.forkpty", "os.posix_spawn", "os.system", "pty.spawn"):
@@ -51,31 +59,50 @@ class Watch:
         except Exception:  # an audit hook that raises breaks the code under test
             self.entropy.add("unobserved")
 
-    def _relative(self, name):
+    def _relative(self, name, folder_fd=-1):
         if isinstance(name, int):
             return None
         path = _fsdecode(name)
         if not path.startswith("/"):
-            path = _normpath(_join(_getcwd(), path))
+            folder = _getcwd() if folder_fd < 0 else _readlink("/proc/self/fd/%d" % folder_fd)
+            path = _normpath(_join(folder, path))
         elif "/." in path or "//" in path:
             path = _normpath(path)
         if not path.startswith(self._prefix):
             return None
-        return path[len(self._prefix) :]
+        path = path[len(self._prefix) :]
+        return path if path in self._fixtures else None
 
     def _opened(self, args):
         path = self._relative(args[0])
-        if path is None or path not in self._fixtures:
+        if path is None:
             return
         mode, flags = args[1], args[2]
         writes = flags & _WRITE_FLAGS if isinstance(flags, int) else any(c in (mode or "") for c in "wax+")
-        (self.writes if writes else self.reads).add(path)
-
-    def _changed(self, name):
-        path = self._relative(name)
-        if path is not None and path in self._fixtures:
+        if writes:
             self.writes.add(path)
-            self._hashes.pop(path, None)
+        else:
+            self._read(path)
+
+    def _read(self, path):
+        self.reads.add(path)
+        if self.importing is not None:
+            frame = sys._getframe(2)
+            while frame is not None:
+                code = frame.f_code
+                if code.co_name == "<module>" and code.co_filename.startswith(self._prefix):
+                    self.importing[path] = code.co_filename
+                    return
+                frame = frame.f_back
+            self.importing.setdefault(path, "")
+
+    def _removed(self, event, args):
+        fds = args[2:4] if event == "os.rename" else args[1:2] if event == "os.remove" else ()
+        names = args[:2] if event == "os.rename" else args[:1]
+        for place, name in enumerate(names):
+            path = self._relative(name, fds[place] if place < len(fds) else -1)
+            if path is not None:
+                self.writes.add(path)
 
     def _system(self, event, args):
         if event == "socket.connect":
@@ -92,12 +119,29 @@ class Watch:
         elif event == "subprocess.Popen":
             self.entropy.add("subprocess")
         elif event == "sqlite3.connect":
-            path = self._relative(args[0])
-            if path is not None and path in self._fixtures:
-                self.reads.add(path)
+            self._database(args[0])
+
+    def _database(self, name):
+        """SQLite opens its files in C: whether it wrote shows in the hash only."""
+        if isinstance(name, (str, bytes)) and _fsdecode(name).startswith("file:"):
+            name = _fsdecode(name)[len("file:") :].partition("?")[0]
+        path = self._relative(name)
+        if path is not None:
+            self._read(path)
+            self._databases[path] = self._hash(path)
+
+    def settle(self, reads, writes):
+        """Add to ``writes`` the databases among ``reads`` that are not what they were when opened."""
+        for path in reads & set(self._databases):
+            before, now = self._databases[path], self._hash(path)
+            if before != now:
+                writes.add(path)
+                self._databases[path] = now
 
     def take(self):
         """Return (reads, writes, entropy) since the last call, and start afresh."""
+        if not (self.reads or self.writes or self.entropy):
+            return set(), set(), set()
         taken = self.reads, self.writes, self.entropy
         self.reads, self.writes, self.entropy = set(), set(), set()
         return taken
@@ -106,26 +150,31 @@ class Watch:
         """Return the fixture hash: sha256 over the sorted (path, sha256) of ``paths``."""
         if not paths:
             return ""
-        total = hashlib.sha256()
+        total = _sha()
         for path in sorted(paths):
             total.update(("%s\0%s\n" % (path, self._hash(path))).encode("utf-8", "surrogateescape"))
         return total.hexdigest()
 
     def _hash(self, path):
         full = self._prefix + path
+        self._hashing = True  # our own reading is no test's
         try:
-            stat = os.stat(full)
-            key = stat.st_mtime_ns, stat.st_size, stat.st_ino
+            stat = _stat(full)
+            key = stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino
             cached = self._hashes.get(path)
             if cached is None or cached[0] != key:
-                digest = hashlib.sha256()
-                with open(full, "rb") as stream:
+                digest = _sha()
+                with _open(full, "rb") as stream:
                     for block in iter(lambda: stream.read(1 << 20), b""):
                         digest.update(block)
                 cached = self._hashes[path] = key, digest.hexdigest()
             return cached[1]
         except OSError:
             return "absent"
+        except Exception as error:  # a stand-in for the file system may do anything
+            return "unreadable: %s" % type(error).__name__
+        finally:
+            self._hashing = False
 
 
 def _local(host):

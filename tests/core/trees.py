@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from redbucket.core.patch import FILE_MODE, Change, Commit, Entry, Patch, Person
 
@@ -25,6 +25,12 @@ class MemoryTree:
 
     def read(self, path: str) -> bytes:
         return self._files[path]
+
+    def size(self, path: str) -> int:
+        return len(self._files[path])
+
+    def sha256s(self, paths: Iterable[str]) -> Mapping[str, str]:
+        return {path: hashlib.sha256(self._files[path]).hexdigest() for path in paths}
 
 
 def changes(base: MemoryTree, head: MemoryTree) -> tuple[Change, ...]:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
+import msgspec
 import pytest
 
 from redbucket.core.buckets import Bucket
 from redbucket.core.patch import Entry
 from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import Policy
-from redbucket.core.records import Outcome
+from redbucket.core.records import Outcome, Run, Session
 from redbucket.core.report import Row
 from redbucket.core.runspec import RunSpec
 from redbucket.core.worlds import Sides
-from redbucket.engine.judge import Judge, Judged
+from redbucket.engine.judge import Judge, Judged, troubles_of
 from redbucket.engine.specs import Specs
 from tests.engine.scripted import F, P, ScriptedBench, always, broken_by_patch
 
@@ -39,9 +40,10 @@ def judge(
     doubt: float | None = None,
     over: bool = False,
     trusted_test_file: bool = False,
+    changed: str = "pkg.py",
 ) -> Judged:
     base = {"pkg.py": e("p0"), "tests/test_m.py": e("t0"), FIXTURE: e("f0")}
-    merged = {**base, "pkg.py": e("p1")}
+    merged = {**base, changed: e("p1")}
     if moved:
         merged[FIXTURE] = e("f1")
     if trusted_test_file:
@@ -334,3 +336,126 @@ def test_the_scout_runs_only_what_executes_changed_lines() -> None:
     assert spec.only == (B,)
     assert spec.used_home == "H-plain-1"
     assert spec.seed != "7"
+
+
+def test_a_scout_in_part_is_not_blamed_on_the_time_budget() -> None:
+    many = {f"tests/test_m.py::test_{n}": always(P) for n in range(400)}
+    judged = judge(ScriptedBench(many, touches=set(many)))
+    (note,) = [n for n in judged.notes if "seeds" in n.reason]
+    assert note.code == "scout-in-part"
+    assert note.reason.startswith("100 of the 400 tests")
+    assert "budget" not in note.remedy
+
+
+def test_what_all_runs_have_in_common_is_said_once_and_names_the_interpreter() -> None:
+    runs = [
+        Run(run_id=n, elsewhere={"pkg.py": "/site/pkg.py"}, session=Session(interpreter="/env/bin/python"))
+        for n in (1, 2, 3)
+    ]
+    (problem,) = troubles_of(runs, Run(run_id=4))
+    assert problem.reason.startswith("runs 1, 2, 3: code from outside the judged tree was tested: pkg.py")
+    assert "/env/bin/python" in problem.remedy
+
+
+def test_different_troubles_stay_apart() -> None:
+    runs = [
+        Run(run_id=1, source="/tmp/x/H-1.jsonl", broken="/tmp/x/H-1.jsonl: the run is incomplete: disk full"),
+        Run(run_id=2, sentinels="one passed that must fail"),
+    ]
+    assert [p.reason for p in troubles_of(runs, Run(run_id=3))] == [
+        "run 1: the run is incomplete: disk full",
+        "run 2: one passed that must fail",
+    ]
+
+
+def test_base_that_cannot_be_listed_is_not_green() -> None:
+    # nobody would know which of base's tests are gone
+    (problem,) = troubles_of([Run(run_id=1)], Run(run_id=2, broken="the process ended before the first test"))
+    assert problem.code == "record-incomplete"
+    assert "base's tests could not be listed" in problem.reason
+
+
+CLOCK = "tests/test_m.py::test_clock[{}]"
+
+
+class ClockBench(ScriptedBench):
+    """One test's id holds the time: the same within a batch, another one in the next (seen in marshmallow)."""
+
+    late_collection = False
+
+    def run(self, specs: Sequence[RunSpec]) -> list[Run]:
+        batch = self.counts["batch", ""] = self.counts.get(("batch", ""), 0) + 1
+        runs = []
+        for spec in specs:
+            late = self.late_collection and spec.collect_only
+            self.tests = {i: b for i, b in self.tests.items() if "test_clock" not in i}
+            self.tests[CLOCK.format(batch + 100 * late)] = always(P)
+            runs += super().run([spec])
+        return runs
+
+
+def test_an_id_with_the_time_in_it_is_one_test_in_every_run() -> None:
+    judged = judge(ClockBench({A: broken_by_patch, **CLEAN}))
+    assert only(judged).bucket is Bucket.INVARIANT_MISS
+    assert only(judged, CLOCK.format("#1")).bucket is Bucket.STABLE_PASS
+    assert len(judged.rows) == 6
+    assert not judged.findings
+
+
+def test_an_id_with_the_time_in_it_has_not_vanished_from_head() -> None:
+    bench = ClockBench(dict(CLEAN))
+    bench.late_collection = True
+    judged = judge(bench)
+    assert not judged.findings
+    assert {r.bucket for r in judged.rows} == {Bucket.STABLE_PASS}
+    assert conditions(bench, "B") == ["collect", "collect"]
+
+
+def test_an_id_with_the_time_in_it_is_no_find_of_the_scout() -> None:
+    bench = ClockBench(dict(CLEAN), touches={CLOCK.format(1)})
+    judged = judge(bench)
+    assert "scout" in conditions(bench, "H")
+    assert {r.bucket for r in judged.rows} == {Bucket.STABLE_PASS}
+
+
+def test_a_parameter_that_the_patch_replaces_has_vanished() -> None:
+    old, new = "tests/test_m.py::test_row[old]", "tests/test_m.py::test_row[new]"
+    bench = ScriptedBench({old: always(P), new: always(P), **CLEAN}, absent={"H": {old}, "B": {new}})
+    assert [f.rule for f in judge(bench).findings] == ["vanished-test"]
+
+
+class BuiltBench(ScriptedBench):
+    """A module that is built, and in no tree, comes from the installed copy."""
+
+    def run(self, specs: Sequence[RunSpec]) -> list[Run]:
+        parts = {"pkg._speed": "/site/pkg/_speed.so"}
+        return [msgspec.structs.replace(run, parts=parts) for run in super().run(specs)]
+
+
+def test_a_changed_extension_that_nobody_built_is_not_green() -> None:
+    (problem,) = judge(BuiltBench(dict(CLEAN)), changed="pkg/_speed.c").problems
+    assert problem.code == "stale-build"
+    assert "pkg/_speed.c" in problem.reason
+    assert "prepare" in problem.remedy
+
+
+def test_an_extension_that_the_patch_leaves_alone_is_a_note() -> None:
+    judged = judge(BuiltBench(dict(CLEAN)))
+    assert not judged.problems
+    assert [n.code for n in judged.notes] == ["built-parts"]
+
+
+def test_a_test_that_a_trusted_hand_took_out_is_no_row_when_base_runs_too() -> None:
+    # seen on pytest-mock: a release that renames a test, in a suite with one that was red before
+    bench = ScriptedBench({A: always(F), **CLEAN}, absent={"H": {B}})
+    judged = judge(bench, agent=False, trusted_test_file=True)
+    assert "plain" in conditions(bench, "B")
+    assert B not in {r.nodeid for r in judged.rows}
+    assert not [r for r in judged.rows if r.bucket is Bucket.UNCLASSIFIED]
+    assert not judged.findings
+
+
+def test_a_trouble_is_the_same_whatever_time_it_took() -> None:
+    runs = [Run(run_id=n, broken=f"no tests ran in {n}.75s") for n in (1, 2)]
+    (problem,) = troubles_of(runs, Run(run_id=3))
+    assert problem.reason == "runs 1, 2: no tests ran in 1.75s"

@@ -49,7 +49,8 @@ class Recorded:
 
 def sha256(folder: Path, paths: Sequence[str]) -> dict[str, str]:
     return {
-        p: hashlib.sha256((folder / p).read_bytes()).hexdigest() if (folder / p).is_file() else "" for p in paths
+        p: hashlib.sha256((folder / p).read_bytes()).hexdigest() if (folder / p).is_file() else ""
+        for p in paths
     }
 
 
@@ -65,6 +66,9 @@ def record(
     cancelled: threading.Event | None = None,
     env: Mapping[str, str] | None = None,
     run_folder: str = "runs",
+    start_timeout: float = 300.0,
+    prepare: Sequence[Sequence[str]] = (),
+    work_tree: Path | None = None,
     **spec: Any,
 ) -> Recorded:
     """Run ``files`` as a tree and return what the record holds."""
@@ -77,7 +81,7 @@ def record(
 
     words = [python if w == "python" else w for w in command]
     runner = LocalRunner(
-        launch=resolve(words, None, os.environ),
+        launch=resolve(words, work_tree, os.environ),
         folder=tmp_path / run_folder,
         lay_out=lay_out,
         digest=sha256,
@@ -87,6 +91,8 @@ def record(
         user_env=os.environ,
         extra_env=env or {},
         cancelled=cancelled or threading.Event(),
+        start_timeout=start_timeout,
+        prepare=tuple(map(tuple, prepare)),
     )
     values: dict[str, Any] = {"run_id": 1, "world": "H", "tree": "t", "seed": "7", "timeout": 5.0, **spec}
     path = runner.run(RunSpec(**values))

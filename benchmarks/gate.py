@@ -1,0 +1,116 @@
+"""The gate on a green patch against one plain pytest run of the same suite, side by side.
+
+    python -m benchmarks.gate [--tests 300] [--milliseconds 20] [--rounds 5]
+
+Builds a small repository, alternates plain runs and gates, and prints medians and
+the ratio of each pair. Targets: at most 1.7 with scope "all" (the floor on two cores
+is 1.5: three runs on two cores), at most 1.15 with scope "failed".
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+_SOURCE = """\
+import time
+
+
+def work(milliseconds):
+    end = time.process_time() + milliseconds / 1000
+    total = 0
+    while time.process_time() < end:
+        total += 1
+    return total
+
+
+def unused():
+    return 1
+"""
+
+_TEST = """\
+import pytest
+
+from pkg import unused, work
+
+
+@pytest.mark.parametrize("number", range({count}))
+def test_work(number):
+    assert work({milliseconds}) > 0
+
+
+def test_unused():
+    assert unused() == 1
+"""
+
+
+def build(top: Path, tests: int, milliseconds: float) -> None:
+    """Make a repository whose branch agent/green changes nothing that matters."""
+    files = {
+        "pkg/__init__.py": _SOURCE,
+        "tests/test_work.py": _TEST.format(count=tests, milliseconds=milliseconds),
+    }
+    for name, text in files.items():
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_text(text, encoding="utf-8")
+    _git(top, "init", "--quiet", "--initial-branch=main")
+    _git(top, "add", "--all")
+    _git(top, "commit", "--quiet", "--message", "base")
+    _git(top, "checkout", "--quiet", "-b", "agent/green")
+    (top / "pkg/__init__.py").write_text(_SOURCE.replace("return 1", "return 2 - 1"), encoding="utf-8")
+    _git(top, "commit", "--quiet", "--all", "--message", "head")
+
+
+def _git(top: Path, *words: str) -> None:
+    person = {f"GIT_{role}_{part}": "bench" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
+    subprocess.run(["git", *words], cwd=top, env={**os.environ, **person}, check=True, capture_output=True)
+
+
+def timed(command: list[str], top: Path) -> float:
+    """Return the wall seconds of a command that must succeed."""
+    began = time.perf_counter()
+    done = subprocess.run(command, cwd=top, capture_output=True, check=False)
+    seconds = time.perf_counter() - began
+    if done.returncode:
+        sys.exit(
+            f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout.decode()}{done.stderr.decode()}"
+        )
+    return seconds
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tests", type=int, default=300)
+    parser.add_argument("--milliseconds", type=float, default=20)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    plain = [sys.executable, "-m", "pytest", "-q"]
+    gate = [sys.executable, "-m", "redbucket", "gate", "--base", "main", "--quiet"]
+    with tempfile.TemporaryDirectory(prefix="redbucket-bench-") as folder:
+        top = Path(folder, "repo")
+        build(top, options.tests, options.milliseconds)
+        timed(plain, top)  # warm caches
+        rows: list[tuple[float, float, float]] = []
+        for _ in range(options.rounds):
+            rows.append((timed(plain, top), timed(gate, top), timed([*gate, "--scope", "failed"], top)))
+    print(f"{platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}")
+    print(f"{options.tests} tests of {options.milliseconds:g} ms CPU each, {options.rounds} rounds")
+    print(f"plain pytest        {median(r[0] for r in rows):7.2f} s")
+    print(
+        f"gate, scope all     {median(r[1] for r in rows):7.2f} s   ratio {median(r[1] / r[0] for r in rows):.2f}"
+    )
+    print(
+        f"gate, scope failed  {median(r[2] for r in rows):7.2f} s   ratio {median(r[2] / r[0] for r in rows):.2f}"
+    )
+
+
+if __name__ == "__main__":
+    main()

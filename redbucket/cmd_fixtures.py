@@ -1,0 +1,221 @@
+"""``redbucket fixtures``: verify, diff, lock, refresh."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from redbucket.options import common, reporting
+from redbucket.output import finish, read_file
+
+REPORTS = ("text", "json", "sarif", "junit", "markdown")
+
+
+@click.group()
+def fixtures() -> None:
+    """The lock of recorded fixtures: verify it, see what moved, lock, refresh.
+
+    \b
+      redbucket fixtures verify
+      redbucket fixtures diff
+      redbucket fixtures lock
+      redbucket fixtures refresh tests/data/rates.json
+    """
+
+
+@fixtures.command()
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--staged", is_flag=True, help="The index alone, as it is about to be committed.")
+@click.option("--rev", metavar="REV", help="The tree of one commit alone.")
+@click.option("--policy", type=click.Path(path_type=Path), help="A policy instead of HEAD's redbucket.toml.")
+@reporting(*REPORTS)
+@common
+def verify(
+    paths: tuple[str, ...],
+    staged: bool,
+    rev: str | None,
+    policy: Path | None,
+    form: str,
+    output: Path | None,
+    folder: Path,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Verify the fixtures against their lock: the index's blobs, and the files that tests would read.
+
+    Exit 0 all is as locked, 1 something is not, 2 the content of a fixture is not here.
+
+    \b
+      redbucket fixtures verify
+      redbucket fixtures verify --staged tests/cassettes
+      redbucket fixtures verify --rev main --format json
+    """
+    from redbucket.fixtureverify import report_of, run
+
+    if staged and rev:
+        raise click.UsageError("--staged goes without --rev")
+    index = os.environ.get("GIT_INDEX_FILE") if staged else None
+    verified = run(
+        folder,
+        paths,
+        revision=rev,
+        files=not staged and rev is None,
+        policy=(read_file(policy), str(policy)) if policy else None,
+        index=Path(index) if index else None,
+    )
+    if form == "text" and not verified.found:
+        if not quiet:
+            _say_fine(verified.count, verified.locks)
+        return 0
+    report = report_of(verified)
+    if form != "text":
+        return finish(report, form, output, quiet=quiet, verbose=verbose)
+    from redbucket.formats.fixtures import verified_text
+    from redbucket.output import emit
+
+    emit(verified_text(report, verbose=verbose), output)
+    return int(report.exit_code)
+
+
+@fixtures.command()
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--base", metavar="REV", help="The old side. Default: HEAD.")
+@click.option("--head", metavar="REV", help="The new side. Default: the work tree.")
+@click.option("--staged", is_flag=True, help="The index is the new side.")
+@click.option(
+    "--lines", "most", type=click.IntRange(0), default=40, show_default=True, help="Lines of a text diff."
+)
+@reporting("text", "json")
+@common
+def diff(
+    paths: tuple[str, ...],
+    base: str | None,
+    head: str | None,
+    staged: bool,
+    most: int,
+    form: str,
+    output: Path | None,
+    folder: Path,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Show which fixtures moved, and the class of each change.
+
+    \b
+    The classes: line ends only, representation only, volatile only (as the
+    policy's rules declare), payload, opaque. Exit 0, whatever moved.
+      redbucket fixtures diff
+      redbucket fixtures diff --base v1.0 --head v1.1 --format json
+    """
+    from redbucket.fixturediff import run
+    from redbucket.formats.fixtures import diff_json, diff_text
+    from redbucket.output import emit
+
+    if staged and head:
+        raise click.UsageError("--staged goes without --head")
+    changes = run(folder, paths, base=base, head=head, staged=staged, most_lines=most)
+    if form == "json":
+        emit(diff_json(changes), output)
+    elif changes or not quiet:
+        emit(diff_text(changes, verbose=verbose), output)
+    return 0
+
+
+def _human(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of the commands that only a human may run."""
+    for option in reversed(
+        (
+            click.option(
+                "--accept",
+                "accepts",
+                multiple=True,
+                metavar="NAME=SHA256",
+                help="Accept one line without being asked; the checksum is the one that was shown.",
+            ),
+            click.option("--reason", default="", help="Why, for the commit's message."),
+            click.option(
+                "--source", "origin", default="", help="Where the bytes come from, for the message."
+            ),
+            click.option(
+                "--lines",
+                "most",
+                type=click.IntRange(0),
+                default=40,
+                show_default=True,
+                help="Lines of a diff.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@fixtures.command()
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@_human
+@common
+def lock(
+    paths: tuple[str, ...],
+    accepts: tuple[str, ...],
+    reason: str,
+    origin: str,
+    most: int,
+    folder: Path,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Lock new fixtures, as they are staged; a human accepts each.
+
+    \b
+    On a terminal each is asked for. Without one, run it twice: the first
+    run shows the checksums (exit 2), the second takes them by --accept.
+      redbucket fixtures lock
+      redbucket fixtures lock --accept tests/data/a.json=SHA256
+    """
+    from redbucket.fixtureaccept import settle
+    from redbucket.fixturelock import desk, new_files
+
+    with desk(folder) as opened:
+        proposals = new_files(opened, folder, paths)
+        return settle(opened, proposals, accepts, reason, origin, most, quiet=quiet)
+
+
+@fixtures.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@_human
+@common
+def refresh(
+    names: tuple[str, ...],
+    accepts: tuple[str, ...],
+    reason: str,
+    origin: str,
+    most: int,
+    folder: Path,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Take the staged bytes of named fixtures into the lock; a human sees the diff and accepts each.
+
+    \b
+      redbucket fixtures refresh tests/data/rates.json --reason "new provider" --source https://...
+    """
+    from redbucket.fixtureaccept import settle
+    from redbucket.fixturelock import desk, refreshed
+
+    with desk(folder) as opened:
+        proposals = refreshed(opened, folder, names)
+        return settle(opened, proposals, accepts, reason, origin, most, quiet=quiet)
+
+
+def _say_fine(count: int, locks: tuple[str, ...]) -> None:
+    if not locks:
+        click.echo(
+            "redbucket: no lock here, so nothing to verify; redbucket fixtures lock makes one", err=True
+        )
+        return
+    where = locks[0] if len(locks) == 1 else f"{len(locks)} locks"
+    click.echo(f"ACCEPTED  {count:,} fixture{'s' if count != 1 else ''} as locked ({where})")

@@ -1,0 +1,16 @@
+"""Whether two contents differ in nothing but their line ends."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+
+def same_but_for_line_ends(one: bytes, other: bytes) -> bool:
+    """Return whether only LF against CRLF tells the two apart; a lone CR is content."""
+    return one != other and one.replace(b"\r\n", b"\n") == other.replace(b"\r\n", b"\n")
+
+
+def locked_but_for_line_ends(content: bytes, locked: str) -> bool:
+    """Return whether ``content`` with all its line ends as LF, or all as CRLF, has the SHA-256 ``locked``."""
+    plain = content.replace(b"\r\n", b"\n")
+    return locked in (sha256(plain).hexdigest(), sha256(plain.replace(b"\n", b"\r\n")).hexdigest())

@@ -1,0 +1,277 @@
+"""``fixtures verify``: the blobs against their locks, and the work tree's files against the blobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from redbucket.core.discrepancies import (
+    LOCK,
+    REFRESH,
+    Discrepancy,
+    Kind,
+    Tree,
+    discrepancies,
+    regular,
+    unlisted,
+)
+from redbucket.core.lineends import same_but_for_line_ends
+from redbucket.core.manifests import Locks, Scope, locks_of
+from redbucket.core.paths import JudgeSide
+from redbucket.core.policy import Policy
+
+LARGEST_READ = 64 * 1024 * 1024
+NOT_MATERIALISED = frozenset({Kind.ABSENT, Kind.POINTER})
+
+
+class Seen(Protocol):
+    """What stands in the work tree at one path: its ids, or in ``state`` why it has none."""
+
+    @property
+    def state(self) -> str:
+        """ "" for a file."""
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the bytes."""
+
+    @property
+    def oid(self) -> str:
+        """The id of the blob that the bytes would be."""
+
+    @property
+    def size(self) -> int:
+        """The number of bytes."""
+
+
+class Source(Protocol):
+    """The index or a commit, and the work tree beside it."""
+
+    def blobs(self, names: Sequence[str]) -> list[bytes | None]:
+        """Return the contents of few blobs."""
+
+    def sha256s(self, oids: Iterable[str]) -> dict[str, str]:
+        """Return the SHA-256 of many blobs."""
+
+    def sizes(self, oids: Iterable[str]) -> dict[str, int]:
+        """Return the sizes of blobs."""
+
+    def others(self) -> Callable[[], list[str]]:
+        """Start to look for the files that git neither tracks nor ignores; the answer is there when called."""
+
+    def left_out(self, paths: Collection[str]) -> frozenset[str]:
+        """Return those of ``paths`` that a sparse checkout leaves out."""
+
+    def file(self, path: str) -> bytes:
+        """Return the bytes of a file of the work tree."""
+
+
+Compare = Callable[[list[tuple[str, str, str]]], Mapping[str, Seen]]
+
+
+@dataclass
+class Verified:
+    """How many fixtures were verified against which locks, and what is wrong."""
+
+    count: int
+    locks: tuple[str, ...]
+    found: list[Discrepancy] = field(default_factory=list)
+
+    @property
+    def absent(self) -> list[Discrepancy]:
+        """What could not be verified, because its content is not here."""
+        return [each for each in self.found if each.kind in NOT_MATERIALISED]
+
+    @property
+    def wrong(self) -> list[Discrepancy]:
+        """What disagrees."""
+        return [each for each in self.found if each.kind not in NOT_MATERIALISED]
+
+
+def verify(
+    source: Source,
+    listing: tuple[Mapping[str, str], Mapping[str, str]],
+    policy: Policy,
+    compare: Compare | None,
+    *,
+    files: bool,
+    only: Callable[[str], bool] | None = None,
+) -> Verified:
+    """Verify the blobs of ``listing``; with ``files`` the work tree's files, too.
+
+    ``compare`` (absent in a bare repository) looks at the work tree in any case: a file whose blob id is
+    the listed one vouches for the blob.
+    """
+    modes, oids = listing
+    scope = Scope(JudgeSide(policy))
+    locks = locks_of(scope, modes, lambda path: source.blobs([oids[path]])[0] or b"")
+    if not locks.locks:
+        return Verified(0, ())
+    extra = unlisted(modes, locks, scope)
+    look = _Look(source, modes, oids, locks, scope, only)
+    wanted = look.wanted(extra)
+    new = source.others() if files and locks.folders else None
+    seen = compare(wanted) if compare is not None else {path: _NOTHING for path, _, _ in wanted}
+    look.take(wanted, seen)
+    found = discrepancies(Tree(modes, look.hashes, look.content), locks, scope, only)
+    if files:
+        found = look.materialised(found, seen)
+        found += look.work_tree(seen)
+        found += look.untracked(new() if new else ())
+    count = sum(map(only, locks.shas)) if only else len(locks.shas)
+    return Verified(count, tuple(lock.path for lock in locks.locks), found)
+
+
+@dataclass(frozen=True)
+class _Nothing:
+    state: str = "missing"
+    sha256: str = ""
+    oid: str = ""
+    size: int = 0
+
+
+_NOTHING = _Nothing()
+
+
+@dataclass
+class _Look:
+    """One verification: what the work tree says of the blobs, and of itself."""
+
+    source: Source
+    modes: Mapping[str, str]
+    oids: Mapping[str, str]
+    locks: Locks
+    scope: Scope
+    only: Callable[[str], bool] | None
+    blob_shas: Mapping[str, str] = field(default_factory=dict)
+
+    def wanted(self, extra: Iterable[str]) -> list[tuple[str, str, str]]:
+        """Return (path, SHA-256, blob id) of the files to look at; the id is "" where git has no blob."""
+        modes, oids, shas = self.modes, self.oids, self.locks.shas
+        paths = list(filter(self.only, shas)) if self.only else list(shas)
+        files = regular(modes, paths)
+        found = list(zip(files, map(shas.__getitem__, files), map(oids.__getitem__, files), strict=True))
+        if len(files) != len(paths):
+            found += [(path, shas[path], "") for path in paths if path not in modes]
+        new = list(filter(self.only, extra)) if self.only else list(extra)
+        return found + [(path, "", oids[path]) for path in regular(modes, new)]
+
+    def take(self, wanted: list[tuple[str, str, str]], seen: Mapping[str, Seen]) -> None:
+        """Settle the SHA-256 of each blob: by a file of the same blob id, else by reading the blob."""
+        if not seen:
+            self.blob_shas = self.locks.shas
+            return
+        shas = {path: sha for path, sha, _ in wanted}
+        unknown = []
+        for path, there in seen.items():
+            if path not in self.modes:
+                continue
+            if there.oid == self.oids[path]:
+                shas[path] = there.sha256
+            else:
+                unknown.append(path)
+        if unknown:
+            known = self.source.sha256s(self.oids[path] for path in unknown)
+            shas.update((path, known[self.oids[path]]) for path in unknown)
+        self.blob_shas = shas
+
+    def hashes(self, paths: Collection[str]) -> Mapping[str, str]:
+        """The SHA-256 of each blob, by path."""
+        return self.blob_shas
+
+    def content(self, path: str) -> bytes | None:
+        """The bytes of a blob, None if it is too large to be read whole."""
+        oid = self.oids[path]
+        if self.source.sizes([oid]).get(oid, 0) > LARGEST_READ:
+            return None
+        return self.source.blobs([oid])[0]
+
+    def materialised(self, found: list[Discrepancy], seen: Mapping[str, Seen]) -> list[Discrepancy]:
+        """Leave out what only the objects lack: the file itself is here, with the locked bytes."""
+        kept = []
+        for each in found:
+            listed = self.locks.listed.get(each.path)
+            there = seen.get(each.path)
+            if each.kind in NOT_MATERIALISED and listed is not None and each.lock is not None:
+                # of a path that git has no blob of, an agreeing file is not in `seen`
+                if there is None or there.sha256 == listed.sha256:
+                    continue
+                if not there.state and each.path not in self.modes:
+                    each = replace(
+                        each, kind=Kind.MISMATCH, reason=_other(there, listed.sha256), remedy=REFRESH
+                    )
+            kept.append(each)
+        return kept
+
+    def work_tree(self, seen: Mapping[str, Seen]) -> list[Discrepancy]:
+        """Say where the file that tests would read is not the blob."""
+        found = []
+        gone = [path for path, there in seen.items() if there.state == "missing" and path in self.modes]
+        sparse = self.source.left_out(gone) if gone else frozenset()
+        for path, there in seen.items():
+            if path not in self.modes or (not there.state and there.oid == self.oids[path]):
+                continue
+            listed = self.locks.listed.get(path)
+            at = (listed.lock, listed.line) if listed else (None, None)
+            each = self._differs(path, there, path in sparse, listed.sha256 if listed else "")
+            if each is not None:
+                found.append(replace(each, lock=at[0], line=at[1]))
+        return found
+
+    def _differs(self, path: str, there: Seen, sparse: bool, locked: str) -> Discrepancy | None:
+        if sparse:
+            return Discrepancy(
+                Kind.ABSENT, path, "the sparse checkout leaves it out", "run: git sparse-checkout disable"
+            )
+        if there.state == "missing":
+            return Discrepancy(Kind.MISSING, path, "it is not in the work tree", "put it back: git checkout")
+        if there.state in ("link", "behind a link"):
+            return Discrepancy(
+                Kind.LINKED,
+                path,
+                "in the work tree it is a symbolic link, or behind one",
+                "put the file itself there",
+            )
+        if there.state:
+            return Discrepancy(Kind.UNREADABLE, path, f"in the work tree: {there.state}", "look at the file")
+        if locked and there.sha256 == locked:
+            return (
+                None  # smudged content with the locked bytes; or the blob is wrong, and that is said already
+            )
+        content = self.content(path) if there.size <= LARGEST_READ else None
+        if content is not None and same_but_for_line_ends(self.source.file(path), content):
+            return Discrepancy(
+                Kind.LINE_ENDS,
+                path,
+                "the blob is right; the file in the work tree has other line ends",
+                "give it -text in .gitattributes, and check it out anew",
+            )
+        return Discrepancy(
+            Kind.MISMATCH,
+            path,
+            "the file in the work tree is not what git has staged",
+            "git add it if it is meant, or put it back: git checkout",
+            seen="work tree",
+        )
+
+    def untracked(self, others: Iterable[str]) -> list[Discrepancy]:
+        """Say which new files no lock lists; git's word, so what it ignores is not seen."""
+        folders = self.locks.folders
+        return [
+            Discrepancy(
+                Kind.UNLISTED,
+                path,
+                "a new file that git does not track, and no lock lists it",
+                f"git add it; {LOCK}",
+            )
+            for path in others
+            if path not in self.locks.shas
+            and path.startswith(folders)
+            and (self.only is None or self.only(path))
+            and self.scope.is_recorded(path)
+        ]
+
+
+def _other(there: Seen, locked: str) -> str:
+    return f"in the work tree its bytes are {there.sha256[:16]}, the lock says {locked[:16]}"

@@ -1,0 +1,133 @@
+"""Puts ``fixtures diff`` together with the real world: which fixtures moved, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from redbucket.core.drift import Change, Drift, change_of
+from redbucket.core.errors import Misused, Undecided
+from redbucket.core.patch import GITLINK_MODE, SYMLINK_MODE
+from redbucket.core.paths import JudgeSide
+from redbucket.core.policy import Policy, Volatile
+from redbucket.edges.differ import Lines, diff_lines
+from redbucket.edges.hashing import Wanted
+from redbucket.edges.staged import Staged
+from redbucket.fixtureverify import chosen, commit_of, cpus, policy_of
+
+Content = Callable[[], bytes | None]
+LARGEST = 64 * 1024 * 1024  # of one side; larger ones are said by size alone
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One change, and its lines where it is text."""
+
+    change: Change
+    lines: Lines | None = None
+
+
+def run(
+    start: Path, paths: Sequence[str], *, base: str | None, head: str | None, staged: bool, most_lines: int
+) -> list[Shown]:
+    """Return the recorded fixtures that differ, in the order of their names.
+
+    Without ``base`` and ``head``: HEAD against the work tree, or (``staged``) against the index.
+    """
+    with closing(Staged.discover(start, cpus=cpus())) as source:
+        policy = policy_of(source)
+        only = chosen(source.top, start, paths)
+        old = source.listing(commit_of(source, base or "HEAD"))
+        new = source.listing(commit_of(source, head) if head else None)
+        files = head is None and not staged and source.work_tree is not None
+        found = []
+        for path, before, after in _pairs(source, policy, old, new, files, only):
+            try:
+                shown = show(path, before(), after(), policy.fixtures.volatile, most_lines)
+            except Undecided as problem:  # this one is told, the others are shown
+                shown = Shown(Change(path, Drift.ABSENT, said=problem.reason))
+            if shown.change.drift is not Drift.SAME:
+                found.append(shown)
+        return found
+
+
+def show(
+    path: str, old: bytes | None, new: bytes | None, rules: Sequence[Volatile], most_lines: int
+) -> Shown:
+    """Return a change with its lines."""
+    change = change_of(path, old, new, rules)
+    wanted = change.is_text and change.drift not in (Drift.SAME, Drift.ADDED, Drift.GONE) and most_lines
+    if not wanted or (change.moved and change.drift is not Drift.OPAQUE):
+        return Shown(change)
+    assert old is not None
+    assert new is not None
+    return Shown(change, diff_lines(old, new, most_lines))
+
+
+def _pairs(
+    source: Staged,
+    policy: Policy,
+    old: tuple[Mapping[str, str], Mapping[str, str]],
+    new: tuple[Mapping[str, str], Mapping[str, str]],
+    files: bool,
+    only: Callable[[str], bool] | None,
+) -> Iterator[tuple[str, Content, Content]]:
+    judge = JudgeSide(policy)
+    (old_modes, old_oids), (new_modes, new_oids) = old, new
+    seen = {}
+    others: list[str] = []
+    if files:
+        wanted: list[Wanted] = [(path, "", oid) for path, oid in new_oids.items() if judge.is_fixture(path)]
+        looked = source.compare(wanted)
+        # every one is reported, as no checksum is known: what counts is another blob id
+        seen = {path: looked[path] for path, _, oid in wanted if looked[path].oid != oid}
+        others = [path for path in source.others()() if judge.is_fixture(path)]
+    differing = {path for path in {*old_oids, *new_oids} if old_oids.get(path) != new_oids.get(path)}
+    chosen_paths = [
+        path
+        for path in sorted({*differing, *seen, *others})
+        if (only is None or only(path)) and judge.is_fixture(path)
+    ]
+    sizes = source.sizes(oids[path] for path in chosen_paths for oids in (old_oids, new_oids) if path in oids)
+    for path in chosen_paths:
+        before = partial(_blob, source, path, old_modes, old_oids, sizes)
+        if path in seen or path in others:
+            state = seen[path].state if path in seen else ""
+            yield path, before, _nothing if state == "missing" else partial(_file, source, path, state)
+        else:
+            yield path, before, partial(_blob, source, path, new_modes, new_oids, sizes)
+
+
+def _nothing() -> bytes | None:
+    return None
+
+
+def _blob(
+    source: Staged, path: str, modes: Mapping[str, str], oids: Mapping[str, str], sizes: Mapping[str, int]
+) -> bytes | None:
+    oid = oids.get(path)
+    if oid is None:
+        return None
+    if modes[path] == GITLINK_MODE:
+        return f"Subproject commit {oid}\n".encode("ascii")
+    if modes[path] == SYMLINK_MODE:
+        return b"link to " + source.blob(oid) + b"\n"
+    if sizes.get(oid, 0) > LARGEST:
+        return b"\0%d bytes, SHA-256 %s" % (sizes[oid], source.sha256s([oid])[oid].encode("ascii"))
+    return source.blob(oid)
+
+
+def _file(source: Staged, path: str, state: str) -> bytes:
+    if state:
+        return f"({state})\n".encode("ascii")
+    place = source.top / path
+    try:
+        if place.lstat().st_size > LARGEST:
+            (seen,) = source.compare([(path, "", "")]).values()
+            return b"\0%d bytes, SHA-256 %s" % (seen.size, seen.sha256.encode("ascii"))
+        return source.file(path)
+    except OSError as problem:
+        raise Misused("unreadable-file", f"{path}: {problem.strerror}", "look at the file") from problem

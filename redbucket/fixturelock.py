@@ -1,0 +1,228 @@
+"""Puts ``fixtures lock`` and ``fixtures refresh`` together: propose, show, accept, write."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+from redbucket.core.discrepancies import regular, unlisted
+from redbucket.core.errors import Misused
+from redbucket.core.identity import marks_of_branch, marks_of_environment
+from redbucket.core.lfs import LARGEST, pointed_at
+from redbucket.core.lockedit import Proposal, edited, refuse_agents
+from redbucket.core.manifests import Locks, Scope, locks_of
+from redbucket.core.paths import JudgeSide
+from redbucket.core.policy import Policy
+from redbucket.edges import pending
+from redbucket.edges.staged import Staged
+from redbucket.fixturediff import LARGEST as LARGEST_SHOWN
+from redbucket.fixturediff import Shown, show
+from redbucket.fixtureverify import chosen, cpus, policy_of
+
+_SEARCHED = "50"  # commits of a path in which the locked bytes are looked for
+
+
+@dataclass
+class Desk:
+    """The repository, its policy, and the locks as the work tree has them."""
+
+    source: Staged
+    policy: Policy
+    scope: Scope
+    modes: Mapping[str, str]
+    oids: Mapping[str, str]
+    locks: Locks
+    _shas: dict[str, str] = field(default_factory=dict)
+
+    def sha_of(self, paths: Iterable[str]) -> dict[str, str]:
+        """Return the SHA-256 to lock of each staged file: for an LFS pointer that of its content."""
+        paths = list(paths)
+        oids = [self.oids[path] for path in paths]
+        shas, sizes = self.source.sha256s(oids), self.source.sizes(oids)
+        small = [oid for oid, size in sizes.items() if size < LARGEST]
+        pointers = dict(zip(small, self.source.blobs(small) if small else [], strict=True))
+        return {
+            path: pointed_at(pointers.get(oid) or b"") or shas[oid]
+            for path, oid in zip(paths, oids, strict=True)
+        }
+
+    def proposals(self, paths: Iterable[str]) -> list[Proposal]:
+        """Return what locking the staged bytes of ``paths`` would change."""
+        shas = self.sha_of(paths)
+        found = []
+        for path, sha in sorted(shas.items()):
+            listed = self.locks.listed.get(path)
+            if listed is not None and listed.sha256 == sha:
+                continue
+            lock = listed.lock if listed else self.locks.lock_for(path) or _first(self.policy)
+            folder = lock[: lock.rfind("/") + 1]
+            found.append(
+                Proposal(path, lock, path.removeprefix(folder), listed.sha256 if listed else None, sha)
+            )
+        return found
+
+
+@contextmanager
+def desk(start: Path) -> Iterator[Desk]:
+    """Open the repository for a human's edit. Raises Refused for an agent, Misused without a work tree."""
+    with closing(Staged.discover(start, cpus=cpus())) as source:
+        if source.work_tree is None:
+            raise Misused("no-work-tree", "a bare repository has no lock to edit", "run it in a clone")
+        policy = policy_of(source)
+        refuse_agents([*marks_of_environment(os.environ), *marks_of_branch(source.branch(), policy)])
+        modes, oids = source.listing()
+        scope = Scope(JudgeSide(policy))
+        seen = {**dict.fromkeys(scope.candidates(source.others()()), "100644"), **modes}
+        locks = locks_of(scope, seen, lambda path: pending.content(source.top / path) or b"")
+        for lock in locks.locks:
+            if lock.checksums.flaws and lock.checksums.flaws[0].number:
+                edited(pending.content(source.top / lock.path), lock.path, ())
+        yield Desk(source, policy, scope, modes, oids, locks)
+
+
+def new_files(opened: Desk, start: Path, paths: Sequence[str]) -> list[Proposal]:
+    """Return the recorded fixtures that no lock lists; of ``paths`` also such as no lock must list."""
+    if opened.locks.folders:
+        free = unlisted(opened.modes, opened.locks, opened.scope)
+    else:
+        free = [p for p in opened.modes if p not in opened.locks.shas and opened.scope.is_recorded(p)]
+    only = chosen(opened.source.top, start, paths)
+    if only is not None:
+        named = {path for path in opened.modes if path in {_from_top(opened, start, p) for p in paths}}
+        free = sorted({*filter(only, free), *(p for p in named if p not in opened.locks.shas)})
+        _require_tracked(opened, start, paths)
+    return opened.proposals(regular(opened.modes, free))
+
+
+def refreshed(opened: Desk, start: Path, names: Sequence[str]) -> list[Proposal]:
+    """Return the locked fixtures of ``names`` whose staged bytes are not the locked ones."""
+    paths = []
+    for name in names:
+        path = _from_top(opened, start, name)
+        if path not in opened.locks.shas:
+            raise Misused(
+                "not-locked", f"no lock lists {path}", f"lock it first: redbucket fixtures lock {name}"
+            )
+        if path not in regular(opened.modes, [path]):
+            raise Misused(
+                "not-staged", f"git has no file staged at {path}", "git add it; refresh never deletes a line"
+            )
+        paths.append(path)
+    return opened.proposals(dict.fromkeys(paths))
+
+
+def _require_tracked(opened: Desk, start: Path, paths: Sequence[str]) -> None:
+    for name in paths:
+        path = _from_top(opened, start, name)
+        if path not in opened.modes and not any(p.startswith(f"{path}/") or not path for p in opened.modes):
+            raise Misused("not-staged", f"git has nothing staged at {path}", f"git add {name}")
+
+
+def _from_top(opened: Desk, start: Path, name: str) -> str:
+    place = os.path.normpath(start.resolve() / name)
+    path = os.path.relpath(place, opened.source.top.resolve())
+    return "" if path == os.curdir else path
+
+
+def _first(policy: Policy) -> str:
+    """The name of the lock that is made where there is none: the policy's first without wildcards."""
+    plain = (name for name in policy.fixtures.manifests if not set(name) & set("*?[!"))
+    return next(plain, "fixtures.sha256").lstrip("/")
+
+
+def shown(opened: Desk, proposal: Proposal, most_lines: int) -> Shown:
+    """Return the change from the locked bytes to the staged ones, as far as the locked bytes can be found."""
+    old = _locked_bytes(opened, proposal) if proposal.old else None
+    return show(
+        proposal.path, old, _staged(opened, proposal.path), opened.policy.fixtures.volatile, most_lines
+    )
+
+
+def _staged(opened: Desk, path: str) -> bytes:
+    oid = opened.oids[path]
+    if opened.source.sizes([oid])[oid] > LARGEST_SHOWN:
+        return b"\0too large to be shown"
+    return opened.source.blobs([oid])[0] or b""
+
+
+def _locked_bytes(opened: Desk, proposal: Proposal) -> bytes | None:
+    out = opened.source.run(
+        *(
+            "log",
+            "--format=",
+            "--raw",
+            "--no-abbrev",
+            "--no-renames",
+            "-m",
+            "-n",
+            _SEARCHED,
+            "--",
+            proposal.path,
+        )
+    )
+    oids = {
+        word.decode("ascii") for row in out.split(b"\n") if row.startswith(b":") for word in row.split()[2:4]
+    }
+    known = [oid for oid in oids if set(oid) != {"0"}]
+    for oid, sha in opened.source.sha256s(known).items():
+        if sha == proposal.old and opened.source.sizes([oid])[oid] <= LARGEST_SHOWN:
+            return opened.source.blobs([oid])[0]
+    return None
+
+
+def propose(opened: Desk, proposals: Sequence[Proposal]) -> list[Path]:
+    """Write each lock as it would become beside the old one, and return the places."""
+    return _write(opened, proposals, pending.SUFFIX)
+
+
+def apply(opened: Desk, accepted: Sequence[Proposal]) -> list[Path]:
+    """Put the accepted lines into their locks, on top of whatever was accepted meanwhile."""
+    with pending.one_writer(opened.source.common_dir):
+        return _write(opened, accepted, "")
+
+
+def _write(opened: Desk, proposals: Sequence[Proposal], suffix: str) -> list[Path]:
+    done: list[tuple[Path, bytes]] = []
+    for lock in sorted({each.lock for each in proposals}):
+        place = opened.source.top / lock
+        mine = [each for each in proposals if each.lock == lock]
+        done.append((place.with_name(place.name + suffix), edited(pending.content(place), lock, mine)))
+    for place, data in done:  # only after every edit was found possible
+        pending.replace(place, data)
+    return [place for place, _ in done]
+
+
+def accepted_by(opened: Desk, proposals: Sequence[Proposal], words: Sequence[str]) -> list[Proposal]:
+    """Return the proposals that ``NAME=SHA256`` words accept; a lock's own name and checksum accept all of it.
+
+    Raises Misused for a word that fits none.
+    """
+    by_path: Mapping[str, Proposal] = {each.path: each for each in proposals}
+    found: dict[str, Proposal] = {}
+    for word in words:
+        name, _, sha = word.rpartition("=")
+        mine = [each for each in proposals if each.lock == name]
+        if mine:
+            new = proposed_sha(opened, mine)
+        elif name in by_path:
+            mine, new = [by_path[name]], by_path[name].new
+        else:
+            raise Misused(
+                "not-proposed",
+                f"{name or word!r} is not among what can be accepted",
+                "run it without --accept",
+            )
+        if new != sha.lower():
+            raise Misused("not-as-shown", f"{name} is {new} now, not {sha}", "look at it again")
+        found.update((each.path, each) for each in mine)
+    return list(found.values())
+
+
+def proposed_sha(opened: Desk, proposals: Sequence[Proposal]) -> str:
+    """Return the SHA-256 of one lock as it would become."""
+    lock = proposals[0].lock
+    return sha256(edited(pending.content(opened.source.top / lock), lock, proposals)).hexdigest()

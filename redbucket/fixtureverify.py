@@ -1,0 +1,126 @@
+"""Puts ``fixtures verify`` together with the real world; lean, as it runs in every commit."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from redbucket.core.discrepancies import Discrepancy, Kind
+from redbucket.core.errors import Misused
+from redbucket.core.policy import POLICY_NAME, Policy, parse
+from redbucket.core.report import GateReport, Problem
+from redbucket.edges.staged import Staged
+from redbucket.engine.fixtures import Verified, verify
+
+_SHOWN = 50  # not materialised paths that are named one by one
+
+
+def run(
+    start: Path,
+    paths: Sequence[str],
+    *,
+    revision: str | None = None,
+    files: bool = True,
+    policy: tuple[bytes, str] | None = None,
+    index: Path | None = None,
+) -> Verified:
+    """Verify and return what was found."""
+    collecting = gc.isenabled()
+    gc.disable()  # a few hundred thousand small objects are made, none of them a cycle
+    try:
+        with closing(Staged.discover(start, index_file=index, cpus=cpus())) as source:
+            commit = commit_of(source, revision) if revision is not None else None
+            rules = parse(*policy) if policy else policy_of(source)
+            compare = source.compare if source.work_tree is not None else None
+            return verify(
+                source,
+                source.listing(commit),
+                rules,
+                compare,
+                files=files and source.work_tree is not None,
+                only=chosen(source.top, start, paths),
+            )
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def policy_of(source: Staged) -> Policy:
+    """Return HEAD's policy; the index's where there is no commit yet."""
+    committed, staged, head = source.blobs([f"HEAD:{POLICY_NAME}", f":{POLICY_NAME}", "HEAD^{tree}"])
+    raw = committed if committed is not None else staged if head is None else None
+    return parse(raw, POLICY_NAME) if raw is not None else Policy()
+
+
+def chosen(top: Path, start: Path, paths: Sequence[str]) -> Callable[[str], bool] | None:
+    """Return the test for the files at or below ``paths``, which are relative to ``start``; None for all."""
+    if not paths:
+        return None
+    names = []
+    for path in paths:
+        place = os.path.normpath(Path(start).resolve() / path)
+        name = os.path.relpath(place, os.path.realpath(top))
+        if name == os.pardir or name.startswith(os.pardir + os.sep):
+            raise Misused("outside-repository", f"{path} is outside {top}", "name paths of the repository")
+        names.append("" if name == os.curdir else name)
+    exact = frozenset(names)
+    below = tuple(f"{name}/" if name else "" for name in names)
+    return lambda path: path in exact or path.startswith(below)
+
+
+def report_of(verified: Verified) -> GateReport:
+    """Return the report: a finding for each disagreement, a problem for what is not here."""
+    from redbucket.core.findings import Severity
+    from redbucket.core.verdict import EXIT_CODES, decide
+    from redbucket.guards.fixture_checksum import tell
+
+    findings = [tell(each, Severity.WARN if _harmless(each) else Severity.REFUSE) for each in verified.wrong]
+    absent = verified.absent
+    problems = [
+        Problem(code="not-materialised", reason=f"{each.path}: {each.reason}", remedy=each.remedy)
+        for each in absent[:_SHOWN]
+    ]
+    if len(absent) > _SHOWN:
+        more = f"and {len(absent) - _SHOWN:,} more fixtures"
+        problems.append(Problem(code="not-materialised", reason=more, remedy=absent[0].remedy))
+    notes = [
+        Problem(
+            code="verified", reason=f"{verified.count:,} fixtures are locked by {len(verified.locks)} locks"
+        )
+    ]
+    if not verified.locks:
+        notes = [
+            Problem(
+                code="no-lock", reason="no lock here, so nothing to verify", remedy="redbucket fixtures lock"
+            )
+        ]
+    verdict = decide([], findings, problems)
+    return GateReport(
+        verdict=verdict, exit_code=EXIT_CODES[verdict], findings=findings, undecided=problems, notes=notes
+    )
+
+
+def _harmless(each: Discrepancy) -> bool:
+    """Return whether the judged bytes are right, and only the checkout has other line ends."""
+    return each.kind is Kind.LINE_ENDS and not each.seen
+
+
+def commit_of(source: Staged, revision: str) -> str:
+    """Return the id of the commit that ``revision`` names. Raises Misused "unknown-revision"."""
+    if revision.startswith("-") or "\n" in revision or "\0" in revision:
+        raise Misused("unknown-revision", f"{revision!r} is not a revision", "name a commit or a branch")
+    name = f"{revision}^{{commit}}"
+    out = os.fsdecode(source.run("cat-file", "--batch-check", stdin=os.fsencode(f"{name}\n"))).split()
+    if len(out) != 3 or out[1] != "commit":
+        raise Misused(
+            "unknown-revision", f"{revision!r} names no commit here", "check the spelling, or fetch it first"
+        )
+    return out[0]
+
+
+def cpus() -> int:
+    """Return how many CPUs this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

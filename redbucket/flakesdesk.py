@@ -1,0 +1,89 @@
+"""What the ``flakes`` commands need of a session: the file, the policy, who is asking, what replays."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from redbucket.core.errors import REFUSED, Misused
+from redbucket.core.identity import marks_of_branch, marks_of_environment
+from redbucket.core.patch import FILE_MODE, Entry
+from redbucket.core.policy import FLAKES_NAME, Policy
+from redbucket.edges.flakesfile import read
+from redbucket.engine.flakes import Replayer
+from redbucket.engine.subject import find_base, policy_at
+from redbucket.wiring import Session, UserHistory
+
+
+def replayer(opened: Session) -> Replayer | None:
+    """Return what replays captures, None as long as there is nothing that can."""
+    return None
+
+
+def top_of(opened: Session) -> Path:
+    """Return the work tree; raise Misused in a bare repository."""
+    if opened.repository.work_tree is None:
+        raise Misused("no-work-tree", "a bare repository has no flakes.toml to edit", "use a clone")
+    return opened.repository.work_tree
+
+
+def inside(path: Path, top: Path) -> str:
+    """Return a path from the top of the repository; raise Misused "capture-outside"."""
+    try:
+        return path.resolve().relative_to(top.resolve()).as_posix()
+    except ValueError:
+        raise Misused(
+            "capture-outside", f"{path} is not in the repository", "keep the capture in the repository"
+        ) from None
+
+
+def flakes_bytes(opened: Session) -> bytes | None:
+    """Return the work tree's file; HEAD's in a bare repository. None if there is none."""
+    if opened.repository.work_tree is not None:
+        return read(opened.repository.work_tree / FLAKES_NAME)
+    view = opened.scratch.tree_view(opened.scratch.tree_of(opened.repository.resolve("HEAD")))
+    return view.read(FLAKES_NAME) if FLAKES_NAME in view.entries else None
+
+
+def tree_to_check(opened: Session) -> str:
+    """Return HEAD's tree with the work tree's flakes.toml in it."""
+    tree = opened.scratch.tree_of(opened.repository.resolve("HEAD"))
+    if opened.repository.work_tree is None:
+        return tree
+    raw = flakes_bytes(opened)
+    entry = None if raw is None else Entry(FILE_MODE, opened.scratch.write_blob(raw))
+    known = opened.scratch.tree_view(tree).entries.get(FLAKES_NAME)
+    if entry == known or (entry and known and known.is_file and entry.oid == known.oid):
+        return tree
+    return opened.scratch.write_tree(tree, {FLAKES_NAME: entry})
+
+
+def policy_of(opened: Session) -> Policy:
+    """Return the policy of the protected branch, HEAD's where there is none here."""
+    policy = policy_at(opened.scratch, opened.repository.resolve("HEAD"))
+    history = UserHistory(opened.repository)
+    try:
+        base = find_base(history, policy.gate.protected_branches)  # type: ignore[arg-type]
+    except Misused:
+        return policy
+    return policy_at(opened.scratch, base)
+
+
+def refuse_agents(opened: Session) -> int:
+    """Return the exit code that refuses an agent, 0 for a person."""
+    branch = opened.repository.current_branch()
+    marks = [*marks_of_environment(os.environ), *marks_of_branch(branch, policy_of(opened))]
+    if not marks:
+        return 0
+    return refuse(
+        f"an agent does not freeze tests, nor end a freeze ({', '.join(marks)})",
+        "mend the test; a person freezes one, in a terminal and on a branch of their own",
+    )
+
+
+def refuse(reason: str, remedy: str) -> int:
+    """Say on stderr what is refused and what to do, and return the exit code."""
+    click.echo(f"redbucket: refused: {reason}\n  do this: {remedy}", err=True)
+    return REFUSED

@@ -1,0 +1,151 @@
+"""What the ``fixtures`` commands say on a terminal."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+from redbucket.core.drift import Change, Drift, Side
+from redbucket.core.findings import Finding, Severity
+from redbucket.core.nodediff import ABSENT, shown, written
+from redbucket.core.report import GateReport
+from redbucket.formats.clean import cut, line, utf8
+from redbucket.formats.phrases import plural
+
+_SHOWN = 20
+_WORDS = {0: "ACCEPTED", 1: "REFUSED", 2: "UNDECIDED"}
+
+
+def verified_text(report: GateReport, *, verbose: bool = False) -> str:
+    """Return a report of ``fixtures verify``: a line for the verdict, two for each finding."""
+    return "\n".join(_verified(report, verbose)) + "\n"
+
+
+def _verified(report: GateReport, verbose: bool) -> Iterator[str]:
+    refused = sum(f.severity is Severity.REFUSE for f in report.findings)
+    warned = len(report.findings) - refused
+    said = [
+        plural(refused, "disagreement") if refused else "",
+        plural(warned, "warning") if warned else "",
+        f"{plural(len(report.undecided), 'fixture')} not materialised" if report.undecided else "",
+    ]
+    yield f"{_WORDS[report.exit_code]}  {', '.join(filter(None, said))}"
+    yield from (f"  {line(note.reason)}" for note in report.notes)
+    shown = report.findings if verbose else report.findings[:_SHOWN]
+    for finding in shown:
+        yield from _finding(finding)
+    if len(shown) < len(report.findings):
+        yield f"  ... and {len(report.findings) - len(shown):,} more (--verbose shows all)"
+    for problem in report.undecided if verbose else report.undecided[:_SHOWN]:
+        yield f"  {line(problem.reason)}"
+        yield f"      -> {line(problem.remedy)}"
+
+
+def _finding(finding: Finding) -> Iterator[str]:
+    place = line(finding.path or "") + (f":{finding.line}" if finding.line else "")
+    yield f"  {place}"
+    yield f"      {line(finding.reason)}"
+    if finding.remedy:
+        yield f"      -> {line(finding.remedy)}"
+
+
+SCHEMA = "redbucket.fixtures-diff/1"
+_PLACES = 10
+_WIDEST = 200
+
+
+class Lines(Protocol):
+    """Lines that differ, and whether there are more."""
+
+    @property
+    def lines(self) -> tuple[bytes, ...]:
+        """The lines."""
+
+    @property
+    def cut(self) -> bool:
+        """True if there are more."""
+
+
+class Shown(Protocol):
+    """One change, and its lines where it is text."""
+
+    @property
+    def change(self) -> Change:
+        """The change."""
+
+    @property
+    def lines(self) -> Lines | None:
+        """The lines."""
+
+
+def diff_text(changes: Sequence[Shown], *, verbose: bool = False) -> str:
+    """Return what moved: a line for each fixture with its class, then the places or lines."""
+    if not changes:
+        return "no fixture moved\n"
+    counts = Counter(each.change.drift for each in changes)
+    said = ", ".join(f"{drift.value}: {counts[drift]}" for drift in Drift if counts[drift])
+    out = [f"{plural(len(changes), 'fixture')} moved ({said})"]
+    for each in changes:
+        out += _change(each.change, "  ", _WIDEST if verbose else _PLACES)
+        if each.lines is not None:
+            out += [f"      {cut(_visible(text), _WIDEST)}" for text in each.lines.lines]
+            if each.lines.cut:
+                out.append("      ... more lines differ (--lines N shows more)")
+    return "\n".join(out) + "\n"
+
+
+def _change(change: Change, indent: str, most: int) -> Iterator[str]:
+    form = f", {change.form}" if change.form else ""
+    said = f" ({line(change.said)})" if change.said else ""
+    yield f"{indent}{line(change.path)}: {change.drift.value}{form}{said}"
+    if change.old or change.new:
+        yield f"{indent}    {_side(change.old)} -> {_side(change.new)}"
+    for moved in change.moved[:most]:
+        old, new = (line(cut(shown(value), 80)) for value in (moved.old, moved.new))
+        yield f"{indent}    {line(written(moved.pointer))}: {old} -> {new}"
+    left = len(change.moved) + change.more - most
+    if left > 0:
+        yield f"{indent}    ... and {left:,} more places"
+    for inner in change.inside[:most]:
+        yield from _change(inner, indent + "    ", most)
+    if len(change.inside) > most:
+        yield f"{indent}    ... and {len(change.inside) - most:,} more members"
+
+
+def _side(side: Side | None) -> str:
+    return f"{side.size:,} bytes {side.sha256[:16]}" if side else "nothing"
+
+
+def _visible(text: bytes) -> str:
+    return line(text.decode("utf-8", "backslashreplace"))
+
+
+def diff_json(changes: Sequence[Shown]) -> str:
+    """Return what moved as JSON, schema ``redbucket.fixtures-diff/1``."""
+    found = {"schema": SCHEMA, "fixtures": [_as_json(each.change, each.lines) for each in changes]}
+    return json.dumps(found, indent=2) + "\n"
+
+
+def _as_json(change: Change, lines: Lines | None = None) -> dict[str, Any]:
+    return {
+        "path": utf8(change.path),
+        "class": change.drift.value,
+        "format": change.form or None,
+        "reason": utf8(change.said) or None,
+        "old": {"size": change.old.size, "sha256": change.old.sha256} if change.old else None,
+        "new": {"size": change.new.size, "sha256": change.new.sha256} if change.new else None,
+        "places": [
+            {
+                "pointer": utf8(written(moved.pointer)),
+                "old": None if moved.old is ABSENT else utf8(shown(moved.old)),
+                "new": None if moved.new is ABSENT else utf8(shown(moved.new)),
+            }
+            for moved in change.moved
+        ],
+        "places_left_out": change.more,
+        "members": [_as_json(inner) for inner in change.inside],
+        "lines": [_visible(text) for text in lines.lines] if lines else [],
+        "lines_cut": lines.cut if lines else False,
+    }

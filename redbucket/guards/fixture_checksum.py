@@ -1,0 +1,110 @@
+"""``fixture-checksum``: a recorded fixture and the lock that a human made disagree.
+
+What the patch brings is judged, whoever wrote it: a lock that is wrong in base
+already is ``fixtures verify``'s business, and would refuse every patch here. By an
+agent's hand the lock may not move at all, not even in step with its fixture.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from redbucket.core.discrepancies import Discrepancy, Kind, Tree, discrepancies, flaws, twins, unlisted
+from redbucket.core.findings import Finding, Severity
+from redbucket.core.manifests import Locks, Scope, locks_of
+from redbucket.core.paths import JudgeSide
+from redbucket.guards.context import Context, TreeView
+
+RULE = "fixture-checksum"
+LARGEST_READ = 16 * 1024 * 1024  # beyond this the reason of a mismatch is not looked for
+_HUMAN = "let a human lock or refresh it (redbucket fixtures refresh), or put the lock back"
+
+
+def check(context: Context, judge: JudgeSide) -> list[Finding]:
+    """Return a refusal for each new disagreement of lock and tree, and for each lock line that an agent moved."""
+    scope = Scope(judge)
+    modes = {path: entry.mode for path, entry in context.head.entries.items()}
+    old_modes = {path: entry.mode for path, entry in context.base.entries.items()}
+    locks = locks_of(scope, modes, context.head.read)
+    base = locks_of(scope, old_modes, context.base.read)
+    if not locks.locks and not base.locks:
+        return []
+    tree = Tree(modes, context.head.sha256s, lambda path: _content(context.head, path))
+    before = {*flaws(base), *twins([*base.shas, *unlisted(old_modes, base, scope)])}
+    found = [
+        tell(each, Severity.REFUSE if each.kind is not Kind.POINTER else Severity.WARN)
+        for each in discrepancies(tree, locks, scope, lambda path: _moved(context, path, base, locks))
+        if each not in before
+    ]
+    return [*found, *_relocked(context, base, locks)]
+
+
+def tell(each: Discrepancy, severity: Severity) -> Finding:
+    """Return the finding for a disagreement."""
+    here = each.path == each.lock
+    where = f" ({each.lock}:{each.line})" if each.lock and each.line and not here else ""
+    return Finding(
+        rule=RULE,
+        severity=severity,
+        path=each.path,
+        line=each.line if here else None,
+        reason=f"{each.kind.value}: {each.reason}{where}",
+        remedy=each.remedy,
+    )
+
+
+def _content(tree: TreeView, path: str) -> bytes | None:
+    return tree.read(path) if tree.size(path) <= LARGEST_READ else None
+
+
+def _moved(context: Context, path: str, base: Locks, head: Locks) -> bool:
+    """Return whether the patch touches the path, its line in a lock, or the reach of a lock."""
+    if context.base.entries.get(path) != context.head.entries.get(path):
+        return True
+    before, after = base.listed.get(path), head.listed.get(path)
+    if before is None or after is None:
+        return before is not after or not path.startswith(base.folders)
+    return before.sha256 != after.sha256
+
+
+def _relocked(context: Context, base: Locks, head: Locks) -> Iterator[Finding]:
+    """The lock itself: what an agent's hand changed in it, and what it lost."""
+    added: dict[str, list[str]] = defaultdict(list)
+    kept = {lock.path for lock in head.locks}
+    for lock in base.locks:
+        if lock.path not in kept and not context.head.entries.get(lock.path):
+            yield _lost(context, lock.path)
+    for path, new in head.listed.items():
+        old = base.listed.get(path)
+        if new.lock not in context.agent_paths or (old is not None and old.sha256 == new.sha256):
+            continue
+        if old is None:
+            added[new.lock].append(path)
+        else:
+            yield _finding(path, "relocked: an agent changed the lock together with its fixture", _HUMAN)
+    for lock_path, paths in added.items():
+        few = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+        yield _finding(lock_path, f"relocked: an agent locked {few}", _HUMAN)
+    for path, old in base.listed.items():
+        if path in head.listed or old.lock not in kept:
+            continue
+        there = path in context.head.entries
+        agent = old.lock in context.agent_paths
+        reason = "shrunk: its line is gone from the lock, and the file is " + (
+            "still there" if there else "gone too"
+        )
+        severity = Severity.REFUSE if agent else Severity.WARN if there else Severity.NOTE
+        yield _finding(path, f"{reason} ({old.lock})", "put the line back", severity)
+
+
+def _lost(context: Context, path: str) -> Finding:
+    agent = path in context.agent_paths
+    severity = Severity.REFUSE if agent else Severity.WARN
+    return _finding(
+        path, "shrunk: the lock is deleted, and nothing is verified", "put the lock back", severity
+    )
+
+
+def _finding(path: str, reason: str, remedy: str, severity: Severity = Severity.REFUSE) -> Finding:
+    return Finding(rule=RULE, severity=severity, path=path, reason=reason, remedy=remedy)

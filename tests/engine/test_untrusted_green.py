@@ -1,0 +1,36 @@
+"""When green is said to rest on the patch's own tests, and when it is not green at all."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from redbucket.core.buckets import Bucket
+from redbucket.core.policy import Policy
+from redbucket.core.report import Row
+from redbucket.engine.gate import _untrusted_green
+from redbucket.engine.specs import Specs
+
+PASSED = Row(nodeid="t::a", bucket=Bucket.STABLE_PASS, why="", spend="")
+BROKEN = Row(nodeid="t::b", bucket=Bucket.INVARIANT_MISS, why="", spend="", introduced=True, blocks=True)
+SPECS = Specs(trees={}, seed="7", roots=(".",), timeout=1, lines={"pkg.py": (1,)})
+
+
+@pytest.mark.parametrize(
+    ("rows", "touching", "said"),
+    [
+        ([PASSED], 0, True),
+        ([PASSED], 1, False),
+        # seen on jinja2: the only test that ran the changed line was the one that it broke
+        ([PASSED, BROKEN], 0, False),
+    ],
+)
+def test_untrusted_green_is_said_of_green_only(rows: list[Row], touching: int, said: bool) -> None:
+    report = SimpleNamespace(
+        rows=rows, findings=[], untrusted_green=False, subject=SimpleNamespace(policy=Policy())
+    )
+    _untrusted_green(cast("Any", report), touching, SPECS)
+    assert report.untrusted_green is said
+    assert [f.rule for f in report.findings] == ["untrusted-green"] * said

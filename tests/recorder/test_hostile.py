@@ -1,0 +1,177 @@
+"""Code under test that interferes with the process it runs in, by accident or on purpose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.recorder.runkit import record
+
+RUDE = """
+    import builtins, hashlib, io, json, os, random, shutil, sys, tempfile, time
+
+    def test_stdout(): sys.stdout = sys.stderr = None
+    def test_after_stdout(): print("x")
+    def test_environ(monkeypatch):
+        saved = dict(os.environ)
+        os.environ.clear()
+        os.environ["PYTEST_CURRENT_TEST"] = "x"
+    def test_removed_folder():
+        folder = tempfile.mkdtemp()
+        os.chdir(folder)
+        shutil.rmtree(folder)
+    def test_back(): os.chdir(os.path.dirname(__file__))
+    def _no(*a, **k): raise RuntimeError("patched")
+    def test_patch_all():
+        json.dumps = json.JSONEncoder.encode = json.encoder.c_make_encoder = _no
+        hashlib.blake2b = hashlib.sha256 = _no
+        os.write = os.fstat = os.getpid = os.stat = _no
+        random.seed = random.getstate = _no
+        time.time = time.perf_counter = time.monotonic = lambda: 0
+        builtins.sorted = _no
+    def test_data(): assert io.open("data.txt").read() == "hello"
+    def test_patch_open(): builtins.open = _no
+    def test_data_again(): assert io.FileIO("data.txt").read() == b"hello"
+    def test_exit_hook(): sys.exit = os._exit = _no
+    def test_fails(): assert 0
+"""
+
+
+def test_what_is_patched_is_not_what_the_recorder_uses(tmp_path: Path) -> None:
+    r = record(tmp_path, {"test_r.py": RUDE, "data.txt": "hello"}, fixtures=("data.txt",))
+    assert r.footer["complete"], r.footer
+    outcomes = {k.partition("::")[2]: v for k, v in r.outcomes.items()}
+    assert len(outcomes) == 11
+    assert outcomes["test_fails"] == "failed"
+    assert outcomes["test_data"] == outcomes["test_data_again"] == "passed"
+    assert r.end("test_data")["fixture_hash"] == r.end("test_data_again")["fixture_hash"]
+    assert r.end("test_environ")["seed"] == ""
+    assert r.end("test_stdout")["seed"] == "7"
+
+
+FORGE = """
+    import os, stat
+
+    def _pipes():
+        for fd in range(3, 64):
+            try:
+                if stat.S_ISFIFO(os.fstat(fd).st_mode): yield fd
+            except OSError: pass
+
+    def test_a(): pass
+    def test_forge():
+        for fd in _pipes():
+            try: os.write(fd, b'{"event":"end","nodeid":"x","outcome":"passed"}\\n')
+            except OSError: pass
+    def test_c(): pass
+"""
+
+
+def test_a_forged_line_breaks_the_record(tmp_path: Path) -> None:
+    r = record(tmp_path, {"test_f.py": FORGE})
+    assert not r.footer["complete"]
+    assert "did not write" in r.footer["reason"]
+    assert r.outcomes == {"test_f.py::test_a": "passed"}
+
+
+REWRITE = """
+    import pytest
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(item, call):
+        outcome = yield
+        report = outcome.get_result()
+        if report.when == "call":
+            report.outcome = "passed"
+"""
+
+
+def test_a_conftest_that_rewrites_reports_is_seen_in_its_folder(tmp_path: Path) -> None:
+    clean = {"a/test_a.py": "def test_a(): pass\n", "b/test_b.py": "def test_b(): assert 0\n"}
+    assert record(tmp_path / "clean", {**clean, "b/conftest.py": ""}).footer["sentinels"] == ""
+    r = record(tmp_path / "rewritten", {**clean, "b/conftest.py": REWRITE})
+    assert "fails was reported as passed" in r.footer["sentinels"]
+    # and the exception was seen
+    assert r.outcomes["b/test_b.py::test_b"] == "failed"
+    assert r.end("test_b")["attempts"] == ["failed", "passed"]
+
+
+REPORTS = """
+from _pytest.reports import TestReport
+TestReport.passed = property(lambda s: True)
+old = TestReport.from_item_and_call.__func__
+def new(cls, item, call):
+    report = old(cls, item, call)
+    report.outcome = "passed"
+    return report
+TestReport.from_item_and_call = classmethod(new)
+"""
+CALLS = """
+from _pytest.runner import CallInfo
+old = CallInfo.from_call.__func__
+def new(cls, func, when, reraise=None):
+    info = old(cls, func, when, reraise)
+    info.excinfo = None
+    return info
+CallInfo.from_call = classmethod(new)
+"""
+BODIES = """
+import _pytest.python
+_pytest.python.Function.runtest = lambda self: None
+"""
+
+
+@pytest.mark.parametrize("attack", [REPORTS, CALLS, BODIES], ids=["reports", "calls", "bodies"])
+def test_product_code_that_patches_the_framework(tmp_path: Path, attack: str) -> None:
+    r = record(
+        tmp_path,
+        {
+            "prod.py": attack,
+            "test_a.py": "def test_a():\n    import prod\n    assert 0\ndef test_b(): assert 0\n",
+        },
+    )
+    assert r.footer["sentinels"] != ""
+
+
+def test_sentinels_are_never_counted(tmp_path: Path) -> None:
+    r = record(
+        tmp_path,
+        {
+            "conftest.py": "import pytest\n@pytest.fixture(autouse=True)\ndef auto(): open('ran', 'a').write('x')\n",
+            "a/conftest.py": "",
+            "a/test_a.py": "def test_a(): pass\n",
+            "b/test_b.py": "def test_b(): pass\n",
+            "b/c/test_c.py": "import unittest\nclass T(unittest.TestCase):\n    def test_c(self): pass\n",
+        },
+    )
+    assert len(r.collected) == len(r.of("start")) == len(r.of("end")) == 3
+    assert r.footer["counts"] == {"passed": 3}
+    assert r.footer["sentinels"] == ""
+    assert (r.folder / "H-plain-1" / "tree" / "ran").read_text() == "xxx"
+
+
+def test_multiprocessing_and_subprocesses(tmp_path: Path) -> None:
+    r = record(
+        tmp_path,
+        {
+            "src/pkg/__init__.py": "WHERE = __file__\n",
+            "src/pkg/__main__.py": "import pkg; print(pkg.WHERE)\n",
+            "test_a.py": """
+    import multiprocessing as m, os, subprocess, sys
+    import pytest
+
+    def double(x): return 2 * x
+
+    @pytest.mark.parametrize("method", ["fork", "spawn"])
+    def test_pool(method):
+        with m.get_context(method).Pool(2) as pool:
+            assert pool.map(double, [1, 2]) == [2, 4]
+
+    def test_module(tmp_path):
+        out = subprocess.check_output([sys.executable, "-m", "pkg"], cwd=tmp_path, text=True)
+        assert os.path.dirname(__file__) in out
+    """,
+        },
+        roots=("src", "."),
+    )
+    assert set(r.outcomes.values()) == {"passed"}, r.events

@@ -1,0 +1,169 @@
+"""What the seed pins, and that each test gets numbers of its own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.recorder.envs import venv
+from tests.recorder.runkit import Recorded, record
+
+DRAWS = """
+    import json, random
+    import pytest
+
+    def draw():
+        values = [random.random(), hash("text")]
+        try:
+            import numpy
+            values.append(float(numpy.random.random()))
+        except ImportError:
+            pass
+        return values
+
+    def save(name, value):
+        with open("drawn", "a") as f: f.write(json.dumps([name, value]) + "\\n")
+
+    AT_IMPORT = draw()
+    def test_import(): save("import", AT_IMPORT)
+    def test_a(): save("a", draw())
+    def test_b(): save("b", draw())
+    @pytest.fixture(scope="module")
+    def wide(): return draw()
+    def test_c(wide): save("c", wide)
+    def test_reseed(): random.seed(1)
+    def test_d(): save("d", draw())
+"""
+
+
+def drawn(r: Recorded) -> dict[str, list[float]]:
+    tree = r.folder / "H-plain-1" / "tree"
+    return dict(json.loads(line) for line in (tree / "drawn").read_text().splitlines())
+
+
+def test_equal_runs(tmp_path: Path) -> None:
+    files = {"test_d.py": DRAWS}
+    one, two, other, hashed = (
+        drawn(record(tmp_path / name, files, **spec))
+        for name, spec in (
+            ("one", {}),
+            ("two", {}),
+            ("other", {"seed": "8"}),
+            ("hashed", {"hash_seed": "9"}),
+        )
+    )
+    assert one == two
+    assert len({v[0] for v in one.values()}) == 5  # derived for each test
+    assert len({v[1] for v in one.values()}) == 1
+    assert one["a"][0] != other["a"][0]
+    assert one["a"][1] != other["a"][1]
+    assert one["a"][0] == hashed["a"][0]
+    assert one["a"][1] != hashed["a"][1]
+
+
+def test_a_test_alone_gets_the_same_numbers(tmp_path: Path) -> None:
+    files = {"test_d.py": DRAWS}
+    whole = drawn(record(tmp_path / "whole", files))
+    alone = drawn(record(tmp_path / "alone", files, only=("test_d.py::test_d",)))
+    assert alone["d"] == whole["d"]
+
+
+def test_a_seed_that_is_no_number(tmp_path: Path) -> None:
+    r = record(tmp_path, {"test_a.py": "def test_a(): pass\n"}, seed="main@{1} ü")
+    assert r.footer["complete"], r.footer
+    assert r.end("test_a")["seed"] == "main@{1} ü"
+
+
+@pytest.mark.slow
+def test_numpy(tmp_path: Path) -> None:
+    python = venv("3.11", "pytest", "numpy")
+    one, two = (record(tmp_path / n, {"test_d.py": DRAWS}, python=python) for n in "ab")
+    assert drawn(one) == drawn(two)
+    assert len({v[2] for v in drawn(one).values()}) == 5
+    assert "numpy.random" in one.footer["pinned"]
+
+
+def test_hypothesis(tmp_path: Path) -> None:
+    pytest.importorskip("hypothesis")
+    files = {
+        "test_h.py": """
+    import time
+    from hypothesis import given, settings, strategies as st
+    from unittest import TestCase
+
+    SEEN = []
+    @settings(max_examples=20)
+    @given(st.integers())
+    def test_a(x):
+        with open("drawn", "a") as f: f.write('["%s", %s]\\n' % (len(open("drawn").readlines()), x))
+
+    @given(st.integers(0, 3))
+    def test_slow(x): time.sleep(0.21 if x == 0 else 0)
+
+    @settings(max_examples=3)
+    @given(st.integers(0, 3))
+    def test_slow_too(x): time.sleep(0.21)
+
+    class T(TestCase):
+        @settings(max_examples=3)
+        @given(st.integers(0, 3))
+        def test_slow_three(self, x): time.sleep(0.21)
+
+    @settings(deadline=10, max_examples=3)
+    @given(st.integers(0, 3))
+    def test_own_deadline(x): time.sleep(0.1)
+    """,
+        "drawn": "",
+    }
+    one, two = (record(tmp_path / n, files) for n in "ab")
+    assert drawn(one) == drawn(two)
+    assert len(drawn(one)) >= 20
+    assert list(one.outcomes.values()) == ["passed"] * 4 + ["failed"]
+    assert (
+        "DeadlineExceeded" in one.end("test_own_deadline")["message"]
+        or "Flaky" in one.end("test_own_deadline")["message"]
+    )
+    assert "hypothesis" in one.footer["pinned"]
+
+
+def test_seed_and_entropy_seen(tmp_path: Path) -> None:
+    r = record(
+        tmp_path,
+        {
+            "test_e.py": """
+    import os, random, secrets, socket, subprocess, sys, tempfile, threading, time, uuid
+    import pytest
+
+    def test_nothing(): pass
+    def test_random(): random.random()
+    def test_own_generator(): random.Random(3).random()
+    def test_urandom(): uuid.uuid4(); secrets.token_hex()
+    def test_system_random(): random.SystemRandom().random()
+    def test_thread(): t = threading.Thread(target=int); t.start(); t.join()
+    def test_process(): subprocess.run([sys.executable, "-c", ""])
+    def test_socket():
+        with socket.socket() as s: s.bind(("127.0.0.1", 0))
+    def test_network():
+        with pytest.raises(OSError):
+            with socket.socket() as s:
+                s.settimeout(0.01); s.connect(("192.0.2.1", 9))
+    def test_unset(monkeypatch): monkeypatch.delenv("TEST_SEED")
+    def test_removed(): del os.environ["TEST_SEED"]
+    def test_gone(): pass
+    """
+        },
+    )
+    entropy = {e["nodeid"].partition("::test_")[2]: e.get("entropy", []) for e in r.of("end")}
+    assert entropy["nothing"] == []
+    assert entropy["random"] == ["random"]
+    assert "random" not in entropy["own_generator"]
+    assert entropy["urandom"] == entropy["system_random"] == ["urandom"]
+    assert "thread" in entropy["thread"] or __import__("sys").version_info < (3, 12)
+    assert "subprocess" in entropy["process"]
+    assert "socket" in entropy["socket"]
+    assert "network" in entropy["network"]
+    seeds = [e["seed"] for e in r.of("end")]
+    assert seeds[-3:] == ["7", "", ""]
+    assert set(seeds[:-2]) == {"7"}

@@ -1,0 +1,36 @@
+"""Seals every story from the machine's and the user's git, and sees that nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+_KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "PYTEST_CURRENT_TEST", "PYTHONPATH")
+
+
+def seal(patch: pytest.MonkeyPatch, place: Path) -> Path:
+    """Leave an environment of a plain terminal; return the folder that redbucket works in."""
+    for name in list(os.environ):
+        if name not in _KEPT:
+            patch.delenv(name)
+    home, shops = place / "sealed-home", place / "shops"
+    for folder in (home, shops):
+        folder.mkdir(exist_ok=True)
+    patch.setenv("HOME", str(home))
+    patch.setenv("XDG_CONFIG_HOME", str(home))
+    patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    patch.setenv("REDBUCKET_TMPDIR", str(shops))
+    patch.setenv("VIRTUAL_ENV", sys.prefix)
+    return shops
+
+
+@pytest.fixture(autouse=True)
+def shops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder in which redbucket makes its temporary folders; it must be empty at the end."""
+    folder = seal(monkeypatch, tmp_path)
+    yield folder
+    assert [place.name for place in folder.iterdir()] == []

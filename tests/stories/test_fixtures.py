@@ -1,0 +1,517 @@
+"""A person verifies the lock, sees what moved, locks and refreshes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from redbucket.core.checksums import read, write
+from tests.gitkit import Content, Link, Repo
+from tests.stories.kit import Ended, redbucket
+
+ONE, TWO, LOCK = "tests/data/one.json", "tests/data/two.json", "fixtures.sha256"
+FILES: dict[str, Content] = {ONE: '{"a": 1}\n', TWO: "two\n"}
+
+
+def sha(data: bytes | str) -> str:
+    return hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()
+
+
+def lock(files: Mapping[str, Content]) -> bytes:
+    return write({path: sha(data) for path, data in files.items() if data is not None})
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    made = Repo.init(tmp_path / "repo")
+    made.commit({**FILES, LOCK: lock(FILES), "app.py": "x = 1\n"}, "a locked repository")
+    return made
+
+
+def fixtures(repo: Repo, *words: str | Path) -> Ended:
+    return redbucket("fixtures", words[0], "-C", repo.path, *words[1:])
+
+
+def verify(repo: Repo, *words: str) -> tuple[int, dict[str, str], list[str]]:
+    """The exit code, {path: kind and severity}, and what is not materialised."""
+    ended = fixtures(repo, "verify", *words, "--format", "json")
+    report: dict[str, Any] = json.loads(ended.out)
+    assert report["exit_code"] == ended.exit_code
+    found = {f["path"]: f"{f['reason'].partition(':')[0]} {f['severity']}" for f in report["findings"]}
+    assert all(f["remedy"] for f in report["findings"]) and all(p["remedy"] for p in report["undecided"])
+    return ended.exit_code, found, [p["reason"].partition(":")[0] for p in report["undecided"]]
+
+
+# --- verify
+
+
+def test_all_is_well(repo: Repo) -> None:
+    before = repo.snapshot()
+    ended = fixtures(repo, "verify")
+    assert (ended.exit_code, ended.out) == (0, "ACCEPTED  2 fixtures as locked (fixtures.sha256)\n")
+    assert verify(repo) == verify(repo, "--staged") == verify(repo, "--rev", "HEAD") == (0, {}, [])
+    assert fixtures(repo, "verify", "--quiet").out == ""
+    assert repo.snapshot() == before
+
+
+def test_a_repository_without_a_lock(tmp_path: Path) -> None:
+    bare = Repo.init(tmp_path / "bare")
+    bare.commit(FILES)
+    ended = fixtures(bare, "verify")
+    assert (ended.exit_code, ended.out) == (0, "")
+    assert "nothing to verify" in ended.err
+
+
+def test_an_edit_that_git_is_told_not_to_see(repo: Repo) -> None:
+    for bit in ("--assume-unchanged", "--skip-worktree"):
+        repo.write({ONE: '{"a": 2}\n'})
+        repo.git("update-index", bit, ONE)
+        assert repo.git("status", "--porcelain") == ""
+        assert verify(repo) == (1, {ONE: "mismatch refuse"}, []), bit
+        repo.git("update-index", bit.replace("--", "--no-"), ONE)
+        repo.write({ONE: FILES[ONE]})
+
+
+def test_an_edit_with_the_old_size_and_time(repo: Repo) -> None:
+    place = repo.path / ONE
+    seen = place.stat()
+    place.write_bytes(b'{"a": 3}\n')
+    os.utime(place, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+    assert verify(repo) == (1, {ONE: "mismatch refuse"}, [])
+
+
+def test_the_index_is_what_counts_when_it_is_staged(repo: Repo) -> None:
+    repo.stage({ONE: "staged\n"})
+    repo.write({ONE: FILES[ONE]})
+    assert verify(repo, "--staged") == verify(repo) == (1, {ONE: "mismatch refuse"}, [])
+    assert verify(repo, "--rev", "HEAD")[0] == 0
+    repo.write({TWO: "only in the work tree"})
+    assert verify(repo, "--staged", TWO)[0] == 0
+    assert verify(repo, TWO) == (1, {TWO: "mismatch refuse"}, [])
+
+
+def test_a_checkout_with_other_line_ends_is_said_and_passes(repo: Repo) -> None:
+    repo.git("config", "core.autocrlf", "true")
+    for name in FILES:
+        (repo.path / name).unlink()
+    repo.git("checkout", "--", *FILES)
+    assert (repo.path / TWO).read_bytes() == b"two\r\n" and repo.git("status", "--porcelain") == ""
+    assert verify(repo) == (0, {ONE: "line ends only warn", TWO: "line ends only warn"}, [])
+    assert "blob is right" in fixtures(repo, "verify").out
+
+
+def test_a_blob_with_other_line_ends_is_refused(repo: Repo) -> None:
+    repo.commit({TWO: "two\r\n"})
+    assert verify(repo) == (1, {TWO: "line ends only refuse"}, [])
+
+
+def test_a_lock_that_was_checked_out_with_crlf(repo: Repo) -> None:
+    repo.commit({LOCK: lock(FILES).replace(b"\n", b"\r\n")})
+    assert verify(repo) == (0, {}, [])
+
+
+@pytest.mark.parametrize(
+    ("raw", "word"),
+    [
+        (b"", "lists nothing"),
+        (b"\xef\xbb\xbf" + lock(FILES), "byte order mark"),
+        (lock(FILES).replace(b"\n", b"\0"), "-z"),
+        (lock(FILES).replace(b"  ", b" "), "reversed"),
+        (lock(FILES) + b"junk\n", "two spaces"),
+    ],
+)
+def test_a_lock_that_can_not_be_trusted(repo: Repo, raw: bytes, word: str) -> None:
+    repo.commit({LOCK: raw})
+    ended = fixtures(repo, "verify")
+    assert ended.exit_code == 1 and word in ended.out and "Traceback" not in ended.err
+
+
+def test_pointers_and_their_content(repo: Repo) -> None:
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha('two' + chr(10))}\nsize 4\n"
+    repo.commit({TWO: pointer})
+    assert verify(repo) == (2, {}, [TWO])
+    repo.write({TWO: FILES[TWO]})  # what git lfs pull leaves there
+    assert verify(repo) == (0, {}, [])
+    assert verify(repo, "--staged") == (2, {}, [TWO])
+    repo.commit(
+        {TWO: pointer.replace("oid sha256:", "oid sha256:" + "0" * 8).replace(sha("two\n"), sha("x")[:56])}
+    )
+    assert verify(repo)[:2] == (1, {TWO: "mismatch refuse"})
+
+
+def test_a_sparse_checkout(repo: Repo) -> None:
+    repo.git("sparse-checkout", "set", "--no-cone", "/*", "!/tests/data/two.json")
+    assert not (repo.path / TWO).exists()
+    assert verify(repo) == (2, {}, [TWO])
+    assert verify(repo, "--staged") == (0, {}, [])
+
+
+def test_a_submodule_that_is_not_initialised(repo: Repo, tmp_path: Path) -> None:
+    inner = Repo.init(tmp_path / "inner")
+    inner.commit({"x.json": "x\n"})
+    repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner.path), "tests/data/sub")
+    files = {**FILES, "tests/data/sub/x.json": "x\n"}
+    repo.commit({LOCK: lock(files)})
+    code, found, absent = verify(repo)
+    assert (code, found) == (2, {}) and absent == ["tests/data/sub"]  # the submodule itself is in no lock
+    repo.git("submodule", "deinit", "-f", "-q", "tests/data/sub")
+    code, found, absent = verify(repo)
+    assert code == 2 and "tests/data/sub/x.json" in absent
+
+
+def test_a_linked_work_tree_and_a_bare_repository(repo: Repo, tmp_path: Path) -> None:
+    repo.git("worktree", "add", "-q", str(tmp_path / "linked"))
+    assert redbucket("fixtures", "verify", "-C", tmp_path / "linked").exit_code == 0
+    repo.git("clone", "-q", "--bare", str(repo.path), str(tmp_path / "bare.git"))
+    assert redbucket("fixtures", "verify", "-C", tmp_path / "bare.git", "--rev", "main").exit_code == 0
+
+
+def test_links_folders_and_pipes_in_the_work_tree(repo: Repo) -> None:
+    outside = repo.path / "outside"
+    outside.write_bytes(b"two\n")
+    repo.write({TWO: Link("../../outside")})
+    assert verify(repo)[1] == {TWO: "linked refuse"}
+    repo.write({TWO: None})
+    assert verify(repo)[1] == {TWO: "missing refuse"}
+    (repo.path / TWO).mkdir()
+    assert verify(repo)[1] == {TWO: "unreadable refuse"}
+
+
+def test_new_files_after_a_run(repo: Repo) -> None:
+    repo.write({"tests/cassettes/new.yaml": "x", "notes.txt": "x"})
+    assert verify(repo) == (1, {"tests/cassettes/new.yaml": "unlisted refuse"}, [])
+    repo.stage({"tests/cassettes/new.yaml": "x"})
+    assert verify(repo, "--staged")[1] == {"tests/cassettes/new.yaml": "unlisted refuse"}
+
+
+def test_odd_names(repo: Repo) -> None:
+    odd = {
+        f"tests/data/{name}": f"{name}\n"
+        for name in (" lead", "-rf", "*star", "#hash", "q\"'", "\u00e9", "tab\t")
+    }
+    files = {**FILES, **odd}
+    repo.commit({**odd, LOCK: lock(files)})
+    raw = os.fsencode(repo.path) + b"/tests/data/caf\xe9"
+    Path(os.fsdecode(raw)).write_bytes(b"latin\n")
+    repo.write({LOCK: lock({**files, "tests/data/caf\udce9": "latin\n"})})
+    repo.git("add", "-A")
+    assert verify(repo) == (0, {}, [])
+    done = subprocess.run(["sha256sum", "-c", "--strict", "--quiet", LOCK], cwd=repo.path, check=False)
+    assert done.returncode == 0
+
+
+def test_names_that_no_lock_can_hold_are_findings(repo: Repo) -> None:
+    repo.commit({"tests/data/back\\slash": "x", "tests/data/new\nline": "x"})
+    code, found, _ = verify(repo)
+    assert (code == 1 and set(found.values()) == {"unlisted refuse", "duplicated refuse"}) or len(found) == 2
+    assert "\\n" in fixtures(repo, "verify").out
+
+
+@pytest.mark.parametrize(
+    "words", [("--rev", "nope"), ("--rev", "--all"), ("../elsewhere",), ("--staged", "--rev", "HEAD")]
+)
+def test_misuse_is_one_clear_error(repo: Repo, words: tuple[str, ...]) -> None:
+    ended = fixtures(repo, "verify", *words)
+    assert ended.exit_code == 3 and ended.out == "" and "Traceback" not in ended.err
+
+
+def test_sarif_names_the_rule_and_the_place(repo: Repo) -> None:
+    repo.commit({ONE: "other\n"})
+    report = json.loads(fixtures(repo, "verify", "--format", "sarif").out)
+    (result,) = report["runs"][0]["results"]
+    assert result["ruleId"] == "fixture-checksum"
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == ONE
+
+
+def test_in_the_hook_the_index_is_judged(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRE_COMMIT", "1")
+    repo.stage({ONE: "other\n"})
+    ended = redbucket("hook", "fixture-checksums", "-C", repo.path)
+    assert ended.exit_code == 1 and "mismatch" in ended.out
+
+
+def test_it_does_without_gitpython(repo: Repo) -> None:
+    program = (
+        "import sys; from redbucket.cli import main; code = main(['fixtures', 'verify']);"
+        "print(code, [m for m in ('git', 'rich', 'pathspec', 'unidiff', 'tomlkit') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=repo.path,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ},
+    )
+    assert done.stdout.splitlines()[-1] in ("0 []", "0 ['pathspec']")
+
+
+# --- diff
+
+
+def moved(repo: Repo, *words: str) -> dict[str, str]:
+    ended = fixtures(repo, "diff", *words, "--format", "json")
+    assert ended.exit_code == 0
+    found: dict[str, Any] = json.loads(ended.out)
+    assert found["schema"] == "redbucket.fixtures-diff/1"
+    return {each["path"]: each["class"] for each in found["fixtures"]}
+
+
+def test_what_moved_between_commits_the_index_and_the_work_tree(repo: Repo) -> None:
+    assert moved(repo) == {}
+    assert fixtures(repo, "diff").out == "no fixture moved\n"
+    old = repo.head()
+    repo.commit({ONE: '{"a":1}', TWO: "two\r\n"})
+    both = {ONE: "representation only", TWO: "line ends only"}
+    assert moved(repo, "--base", old) == moved(repo, "--base", old, "--head", "HEAD") == both
+    assert moved(repo, "--base", old, TWO) == {TWO: "line ends only"}
+    repo.stage({ONE: '{"a": true}', "app.py": "x = 2\n"})
+    repo.write({TWO: None, "tests/cassettes/new.yaml": "a: 1\n"})
+    assert moved(repo, "--staged") == {ONE: "payload"}
+    assert moved(repo) == {ONE: "payload", TWO: "gone", "tests/cassettes/new.yaml": "added"}
+    assert "/a: 1 -> true" in fixtures(repo, "diff").out
+
+
+def test_a_diff_shows_carriage_returns_and_a_missing_last_newline(repo: Repo) -> None:
+    repo.write({TWO: "two\r"})
+    told = fixtures(repo, "diff").out
+    assert "-two\n" in told and "+two\\r\n" in told and "No newline at end of file" in told
+
+
+def test_a_long_diff_is_cut_and_quick(repo: Repo) -> None:
+    import time
+
+    lines = [f"line {number}\n" for number in range(36_000)]
+    repo.commit({TWO: "".join(lines)})
+    repo.write({TWO: "".join(f"x{line}" if n % 7 == 0 else line for n, line in enumerate(lines))})
+    began = time.process_time()
+    told = fixtures(repo, "diff", "--lines", "5").out
+    assert time.process_time() - began < 1
+    assert "more lines differ" in told and told.count("\n") < 12
+
+
+def test_rules_of_the_policy_make_a_change_volatile(repo: Repo) -> None:
+    rule = '[[fixtures.volatile]]\npointer = "/id"\ngrammar = "uuid"\n'
+    one, two = (json.dumps({"id": f"{n}23e4567-e89b-42d3-a456-426614174000"}) for n in "12")
+    repo.commit({"redbucket.toml": rule, ONE: one})
+    repo.write({ONE: two})
+    assert moved(repo) == {ONE: "volatile only"}
+    assert verify(repo)[0] == 1  # a shorter review, never a lock
+
+
+def test_links_and_pointers_are_told(repo: Repo) -> None:
+    repo.write({ONE: Link("../../app.py")})
+    assert moved(repo) == {ONE: "opaque"} or moved(repo) == {ONE: "payload"}
+    repo.write({ONE: f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize 1\n"})
+    assert moved(repo) == {ONE: "not materialised"}
+
+
+# --- lock and refresh
+
+
+def locked(repo: Repo) -> dict[str, str]:
+    found = read((repo.path / LOCK).read_bytes())
+    assert found.flaws == ()
+    return {line.path: line.sha256 for line in found.lines}
+
+
+def test_new_files_are_proposed_and_accepted_by_checksum(repo: Repo) -> None:
+    three = "tests/data/three.json"
+    repo.stage({three: "3\n"})
+    before = (repo.path / LOCK).read_bytes()
+    ended = fixtures(repo, "lock")
+    assert ended.exit_code == 2 and f"--accept {three}={sha('3' + chr(10))}" in ended.err
+    assert (repo.path / LOCK).read_bytes() == before
+    pending = repo.path / f"{LOCK}.pending"
+    assert three in pending.read_text()
+    ended = fixtures(
+        repo, "lock", "--accept", f"{three}={sha('3' + chr(10))}", "--reason", "new", "--source", "hand"
+    )
+    assert ended.exit_code == 0 and not pending.exists()
+    assert locked(repo) == {three: sha("3\n"), ONE: sha(FILES[ONE] or ""), TWO: sha("two\n")}
+    assert f"Fixture-Locked: {three} {sha('3' + chr(10))[:16]}" in ended.out
+    assert "Fixture-Reason: new\n" in ended.out and "Fixture-Source: hand\n" in ended.out
+    repo.git("add", "-A")
+    assert verify(repo) == (0, {}, [])
+
+
+def test_a_first_lock_is_made_whole_by_its_own_checksum(tmp_path: Path) -> None:
+    fresh = Repo.init(tmp_path / "fresh")
+    files = {f"tests/data/{n}.json": f"{n}\n" for n in range(5)}
+    fresh.commit({**files, "tests/test_x.py": ""})
+    ended = fixtures(fresh, "lock")
+    proposed = sha((fresh.path / f"{LOCK}.pending").read_bytes())
+    assert ended.exit_code == 2 and f"--accept {LOCK}={proposed}" in ended.err
+    assert fixtures(fresh, "lock", "--accept", f"{LOCK}={proposed}").exit_code == 0
+    assert locked(fresh) == {path: sha(data) for path, data in files.items()}
+    done = subprocess.run(["sha256sum", "-c", "--strict", "--quiet", LOCK], cwd=fresh.path, check=False)
+    assert done.returncode == 0
+    fresh.commit({})
+    fresh.git("add", "-A")
+    assert verify(fresh) == (0, {}, [])
+    assert fixtures(fresh, "lock").out == "nothing to do: what is staged is what is locked\n"
+
+
+def test_refresh_takes_only_what_is_named_and_shows_what_moved(repo: Repo) -> None:
+    repo.stage({ONE: '{"a": 2}\n', TWO: "zwei\n"})
+    ended = fixtures(repo, "refresh", ONE)
+    assert ended.exit_code == 2 and "/a: 1 -> 2" in ended.out and TWO not in ended.out
+    new = sha('{"a": 2}\n')
+    assert fixtures(repo, "refresh", ONE, "--accept", f"{ONE}={new}").exit_code == 0
+    assert locked(repo) == {ONE: new, TWO: sha("two\n")}
+    assert fixtures(repo, "refresh", ONE).out.startswith("nothing to do")
+
+
+def test_comments_stay_and_carriage_returns_go(repo: Repo) -> None:
+    raw = b"# who: Ada\r\n" + lock(FILES).replace(b"\n", b"\r\n")
+    repo.write({LOCK: raw})
+    repo.stage({ONE: "x\n"})
+    fixtures(repo, "refresh", ONE, "--accept", f"{ONE}={sha('x' + chr(10))}")
+    text = (repo.path / LOCK).read_bytes()
+    assert b"# who: Ada\n" in text and b"\r" not in text and text.count(b"# redbucket lock") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("refresh", "app.py"), "not-locked"),
+        (("refresh", "tests/data/none"), "not-locked"),
+        (("refresh", ONE, "--accept", f"{ONE}={'0' * 64}"), "not-as-shown"),
+        (("refresh", ONE, "--accept", f"{TWO}={'0' * 64}"), "not-proposed"),
+        (("lock", "--accept", "nonsense"), "not-proposed"),
+        (("lock", "tests/data/none"), "not-staged"),
+    ],
+)
+def test_misused_edits(repo: Repo, words: tuple[str, ...], error: str) -> None:
+    repo.stage({ONE: "x\n"})
+    before = repo.snapshot()
+    ended = fixtures(repo, *words)
+    assert (ended.exit_code, ended.errors) == (3, [error])
+    assert repo.snapshot() == before
+
+
+def test_refresh_never_deletes(repo: Repo) -> None:
+    repo.git("rm", "-q", ONE)
+    assert fixtures(repo, "refresh", ONE).errors == ["not-staged"]
+    repo.stage({TWO: "zwei\n"})
+    fixtures(repo, "refresh", TWO, "--accept", f"{TWO}={sha('zwei' + chr(10))}")
+    assert set(locked(repo)) == {ONE, TWO}
+
+
+def test_a_flawed_lock_is_not_written_over(repo: Repo) -> None:
+    repo.write({LOCK: lock(FILES) + b"junk\n"})
+    repo.stage({ONE: "x\n"})
+    assert fixtures(repo, "refresh", ONE).errors == ["flawed-lock"]
+
+
+@pytest.mark.parametrize("command", [("lock",), ("refresh", ONE)])
+def test_agents_lock_nothing(repo: Repo, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    repo.stage({ONE: "x\n"})
+    accept = ("--accept", f"{ONE}={sha('x' + chr(10))}")
+    with monkeypatch.context() as patched:
+        patched.setenv("CLAUDECODE", "1")
+        ended = fixtures(repo, *command, *accept)
+        assert (ended.exit_code, ended.errors) == (1, ["human-only"])
+    repo.branch("agent/fix")
+    assert fixtures(repo, *command, *accept).errors == ["human-only"]
+    assert locked(repo)[ONE] == sha(FILES[ONE] or "")
+
+
+def test_two_at_once_lose_nothing(repo: Repo) -> None:
+    names = [f"tests/data/new{n}.json" for n in range(4)]
+    repo.stage({name: f"{name}\n" for name in names})
+    running = [
+        subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "redbucket",
+                "fixtures",
+                "lock",
+                "--accept",
+                f"{name}={sha(name + chr(10))}",
+            ],
+            cwd=repo.path,
+            stdout=subprocess.DEVNULL,
+        )
+        for name in names
+    ]
+    assert [process.wait() for process in running] == [0] * 4
+    assert set(locked(repo)) == {ONE, TWO, *names}
+
+
+def test_a_line_that_moved_meanwhile_is_not_taken(repo: Repo) -> None:
+    from redbucket.core.errors import Misused
+    from redbucket.core.lockedit import Proposal, edited
+
+    raw = lock(FILES)
+    with pytest.raises(Misused) as caught:
+        edited(raw, LOCK, [Proposal(ONE, LOCK, ONE, "0" * 64, "1" * 64)])
+    assert caught.value.code == "lock-moved"
+
+
+def test_a_human_answers_at_a_terminal(repo: Repo) -> None:
+    import pty
+
+    repo.stage({ONE: '{"a": 2}\n', TWO: "zwei\n", "tests/data/three": "3\n"})
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "redbucket", "fixtures", "refresh", ONE, TWO],
+        cwd=repo.path,
+        stdin=follower,
+        stdout=subprocess.PIPE,
+        stderr=follower,
+    )
+    os.close(follower)
+    os.write(leader, b"n\ny\n")
+    out = (process.communicate()[0] or b"").decode()
+    os.close(leader)
+    assert process.returncode == 0, out
+    assert "/a: 1 -> 2" in out and "-two" in out and "+zwei" in out
+    assert locked(repo) == {ONE: sha(FILES[ONE] or ""), TWO: sha("zwei\n")}
+    assert not (repo.path / f"{LOCK}.pending").exists()
+
+
+def test_an_lfs_pointer_is_locked_by_its_content(repo: Repo) -> None:
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha('big')}\nsize 3\n"
+    repo.stage({"tests/data/big": pointer})
+    assert fixtures(repo, "lock", "--accept", f"tests/data/big={sha('big')}").exit_code == 0
+    repo.stage({LOCK: (repo.path / LOCK).read_bytes()})
+    assert verify(repo) == (2, {}, ["tests/data/big"])
+
+
+def test_a_name_that_no_lock_can_hold_is_refused(repo: Repo) -> None:
+    repo.stage({"tests/data/back\\slash": "x"})
+    assert fixtures(repo, "lock").errors == ["unlockable-name"]
+
+
+def test_a_sidecar_is_refreshed_where_it_stands(repo: Repo) -> None:
+    side = write({"big.bin": sha("big")}, header=False)
+    repo.commit({"tests/data/big.bin": "big", "tests/data/big.bin.sha256": side})
+    repo.stage({"tests/data/big.bin": "bigger"})
+    fixtures(repo, "refresh", "tests/data/big.bin", "--accept", f"tests/data/big.bin={sha('bigger')}")
+    assert (
+        (repo.path / "tests/data/big.bin.sha256")
+        .read_bytes()
+        .endswith(f"{sha('bigger')}  big.bin\n".encode())
+    )
+
+
+def test_a_fixture_whose_object_is_not_here_is_told_and_the_others_are_shown(repo: Repo) -> None:
+    old = repo.head()
+    repo.commit({ONE: "{}\n", TWO: "zwei\n"})
+    oid = repo.git("rev-parse", f"HEAD:{ONE}")
+    (repo.path / ".git/objects" / oid[:2] / oid[2:]).unlink()
+    assert moved(repo, "--base", old, "--head", "HEAD") == {ONE: "not materialised", TWO: "opaque"}
+    ended = fixtures(repo, "verify", "--rev", "HEAD")
+    assert (ended.exit_code, ended.out) == (1, ended.out)  # the file of the same blob id vouches for it
+    (repo.path / ONE).unlink()
+    assert fixtures(repo, "verify", "--rev", "HEAD").errors == ["missing-object"]

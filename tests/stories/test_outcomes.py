@@ -1,0 +1,201 @@
+"""What one agent's patch can do to base's tests: one patch that does much at once, and a few alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.stories.conftest import seal
+from tests.stories.kit import PYTEST, SHOP, Shop, Told, policy
+
+LIB = """\
+SIZES = [1, 2, 3]
+
+
+def area(width, height):
+    return width * height
+
+
+def currency():
+    return "EUR"
+
+
+def parse(text):
+    return int(text)
+
+
+def rate():
+    return 19
+
+
+def untouched():
+    return True
+"""
+
+TESTS = """\
+import pytest
+
+import lib
+
+
+def test_area():
+    assert lib.area(2, 3) == 6
+
+
+def test_currency():
+    assert lib.currency() == "EUR"
+
+
+def test_parse():
+    assert lib.parse("7") == 7
+
+
+def test_rate():
+    assert lib.rate() == 20
+
+
+@pytest.mark.parametrize("size", lib.SIZES)
+def test_size(size):
+    assert lib.area(size, 0) == 0
+
+
+@pytest.mark.skip(reason="in base already")
+def test_skipped():
+    assert not lib.untouched()
+
+
+def test_untouched():
+    assert lib.untouched()
+"""
+
+PATCHED = (
+    LIB.replace("[1, 2, 3]", "[1, 2]")
+    .replace("width * height", "width * height if width < 2 or not height else width + height")
+    .replace('return "EUR"', 'import unittest\n    raise unittest.SkipTest("later")')
+    .replace("return int(text)", 'import pytest\n    pytest.xfail("later")')
+)
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
+    place = tmp_path_factory.mktemp("outcomes")
+    with pytest.MonkeyPatch.context() as patch:
+        seal(patch, place)
+        shop = Shop.open(
+            place,
+            {"lib.py": LIB, "tests/test_lib.py": TESTS, "tests/test_shop.py": None, "shop.py": None},
+            rules=policy(PYTEST),
+        )
+        shop.patch({"lib.py": PATCHED})
+        yield shop.gate()
+
+
+def test_the_patch_is_refused(told: Told) -> None:
+    assert (told.exit_code, told.report["verdict"]) == (1, "refuse")
+
+
+def test_a_miss(told: Told) -> None:
+    row = told.row("test_area")
+    assert (row["bucket"], row["introduced"], row["blocks"]) == ("invariant_miss", True, True)
+    assert "assert 5 == 6" in row["message"]
+
+
+@pytest.mark.parametrize(
+    ("test", "outcome"), [("test_currency", "skipped"), ("test_parse", "xfailed")], ids=["skip", "xfail"]
+)
+def test_a_test_that_the_product_switches_off(told: Told, test: str, outcome: str) -> None:
+    row = told.row(test)
+    assert row["outcomes"]["H"] == [outcome] * 3
+    assert (row["bucket"], row["introduced"], row["blocks"]) == ("invariant_miss", True, True)
+    assert "ran in base" in row["why"]
+
+
+def test_what_was_red_before_is_said_and_does_not_block(told: Told) -> None:
+    row = told.row("test_rate")
+    assert (row["bucket"], row["state"], row["introduced"]) == ("invariant_miss", "already red", False)
+    assert row["blocks"] is False
+
+
+def test_a_vanished_parameter(told: Told) -> None:
+    row = told.row("test_size[3]")
+    assert row["outcomes"]["H"] == ["missing"] * 3
+    assert (row["introduced"], row["blocks"]) == (True, True)
+    (finding,) = told.findings("vanished-test")
+    assert (finding["severity"], finding["nodeid"]) == ("refuse", row["nodeid"])
+
+
+def test_what_is_left_is_stable(told: Told) -> None:
+    buckets = told.buckets()
+    assert buckets["test_untouched"] == buckets["test_size[1]"] == buckets["test_size[2]"] == "stable_pass"
+    assert buckets["test_skipped"] == "skipped"
+    assert len(buckets) == 9
+
+
+def test_what_was_noisy_before_does_not_block(tmp_path: Path) -> None:
+    # A coin for each of four tests: that in three runs none of them is seen both ways is 1 in 256.
+    toss = "self.assertLess(os.urandom(1)[0], 128)"
+    coins = "".join(f"    def test_coin_{n}(self):\n        {toss}\n\n" for n in range(4))
+    shop = Shop.open(
+        tmp_path,
+        {
+            "tests/test_coins.py": f"import os\nimport unittest\n\n\nclass CoinTests(unittest.TestCase):\n{coins}"
+        },
+    )
+    shop.patch({"shop.py": SHOP.replace("sum(prices)", "sum(list(prices))")})
+    told = shop.gate()
+    rows = [row for row in told.report["tests"] if "test_coin_" in row["nodeid"]]
+    noisy = [row for row in rows if row["bucket"] == "noise"]
+    assert noisy
+    assert {row["state"] for row in noisy} <= {"already noisy", "already red"}
+    assert not any(row["blocks"] for row in rows)
+    assert told.exit_code == 0
+
+
+def test_a_crash_costs_one_test(tmp_path: Path) -> None:
+    shop = Shop.open(tmp_path)
+    shop.patch({"shop.py": SHOP.replace("sum(prices)", "sum(prices) or __import__('os')._exit(0)")})
+    told = shop.gate()
+    assert told.exit_code == 1
+    row = told.row("test_total_of_nothing")
+    assert row["outcomes"]["H"] == ["crashed"] * 3
+    assert (row["bucket"], row["introduced"], row["blocks"]) == ("invariant_miss", True, True)
+    assert told.row("test_total")["bucket"] == told.row("test_label")["bucket"] == "stable_pass"
+
+
+def test_a_hang_costs_one_test(tmp_path: Path) -> None:
+    shop = Shop.open(tmp_path, rules=policy(timeout=0.5))
+    shop.patch(
+        {
+            "shop.py": SHOP.replace(
+                "    return sum(prices)", "    while not prices:\n        pass\n    return sum(prices)"
+            )
+        }
+    )
+    told = shop.gate("agent/fix", "--reruns", "2")
+    assert told.exit_code == 1
+    row = told.row("test_total_of_nothing")
+    assert row["outcomes"]["H"] == ["timeout"] * 2
+    assert (row["bucket"], row["introduced"], row["blocks"]) == ("invariant_miss", True, True)
+    assert told.row("test_total")["bucket"] == told.row("test_label")["bucket"] == "stable_pass"
+
+
+def test_one_run_calls_nothing_a_miss_or_noise(tmp_path: Path) -> None:
+    shop = Shop.open(tmp_path)
+    shop.patch({"shop.py": SHOP.replace("sum(prices)", "len(prices)")})
+    told = shop.gate("agent/fix", "--reruns", "1")
+    assert (told.exit_code, told.report["verdict"]) == (2, "undecided")
+    assert told.row("test_total")["bucket"] == "unclassified"
+    assert told.row("test_label")["bucket"] == "stable_pass"
+
+
+def test_only_what_failed_is_run_again_where_that_is_asked(tmp_path: Path) -> None:
+    shop = Shop.open(tmp_path)
+    shop.patch({"shop.py": SHOP.replace("sum(prices)", "len(prices)")})
+    told = shop.gate("agent/fix", "--scope", "failed")
+    assert told.exit_code == 1
+    assert told.row("test_total")["bucket"] == "invariant_miss"
+    assert told.row("test_total")["outcomes"]["H"] == ["failed"] * 3
+    assert told.row("test_label")["outcomes"]["H"] == ["passed"]
+    assert told.row("test_label")["bucket"] == "stable_pass"
