@@ -147,16 +147,14 @@ def _standing(
 
 
 def _noise_standing(name: str, trials: Trials) -> tuple[str, bool | None]:
-    head = trials.outcomes(name, "H") + trials.outcomes(name, "H", "again")
-    base = trials.outcomes(name, "B") + trials.outcomes(name, "B", "again")
-    red, base_red = (sum(o in FAILING for o in seen) for seen in (head, base))
-    if base and base_red == len(base):
+    red, runs, base_red, base_runs = trials.rates(name)
+    if base_runs and base_red == base_runs:
         return ALREADY_RED, False
     if base_red:
         return ALREADY_NOISY, False
-    if not base:
+    if not base_runs:
         return "", None
-    if redder_by_chance(red, len(head), base_red, len(base)) < SIGNIFICANT:
+    if redder_by_chance(red, runs, base_red, base_runs) < SIGNIFICANT:
         return INTRODUCED, True
     return UNSHOWN, False
 

@@ -82,6 +82,13 @@ class Trials:
             t.outcome for (w, _), tests in self.results.get(name, {}).items() if w == world for t in tests
         )
 
+    def rates(self, name: str) -> tuple[int, int, int, int]:
+        """Return (failed, runs) in head and (failed, runs) in base, of the runs under equal conditions."""
+        head, base = (
+            self.outcomes(name, world) + self.outcomes(name, world, "again") for world in ("H", "B")
+        )
+        return sum(o in FAILING for o in head), len(head), sum(o in FAILING for o in base), len(base)
+
     def seen(self, name: str) -> Mapping[Key, list[Test]]:
         """Return everything that was seen of one test."""
         return self.results.get(name, {})

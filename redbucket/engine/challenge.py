@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from redbucket.core.buckets import Cause
 from redbucket.core.classification import FAILING
+from redbucket.core.compare import SIGNIFICANT, redder_by_chance
 from redbucket.core.doubt import reruns_for
 from redbucket.core.evidence import failure_print, is_inconsistent
 from redbucket.core.records import Outcome, Run
@@ -26,7 +27,9 @@ from redbucket.engine.specs import Specs
 MOST_ALONE = 8
 MOST_SUSPECTS = 200
 # Ten interleaved pairs in all tell a constant rate of 1 in 2 from none at 5 % (Fisher).
-NOISE_ROUNDS = (2, 4, 4)
+NOISE_ROUNDS = (3, 3, 4)
+# Looking after each round makes a chance hit likelier, so an early end asks for more than the last look.
+PLAIN = SIGNIFICANT / 5
 CONFIRMATIONS = 2
 
 
@@ -127,7 +130,7 @@ class Challenge:
             self.run([self.specs.make("B", "again", only=only, order="given") for _ in range(2)])
 
     def settle_noise(self, names: Sequence[str]) -> None:
-        """Did the patch bring the noise? Interleaved pairs until base shows it too, or ten pairs."""
+        """Did the patch bring the noise? Interleaved pairs until base shows it too, it is plain, or ten pairs."""
         if not names or self.over():
             return
         left = list(names)[:MOST_SUSPECTS]
@@ -136,10 +139,12 @@ class Challenge:
             if not left or self.over():
                 break
             self.run([spec for _ in range(pairs) for spec in self.pair("again", left)])
-            left = [n for n in left if not self._noisy_in_base(n)]
+            left = [n for n in left if not self._noise_is_settled(n)]
 
-    def _noisy_in_base(self, name: str) -> bool:
-        return any(o in FAILING for o in self.trials.everywhere(name, "B"))
+    def _noise_is_settled(self, name: str) -> bool:
+        if any(o in FAILING for o in self.trials.everywhere(name, "B")):
+            return True
+        return redder_by_chance(*self.trials.rates(name)) < PLAIN
 
     def try_conditions(self, names: Sequence[str]) -> None:
         """Alone, reversed, other hash seeds, other seeds: does anything make it pass?"""

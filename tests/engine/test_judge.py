@@ -459,3 +459,11 @@ def test_a_trouble_is_the_same_whatever_time_it_took() -> None:
     runs = [Run(run_id=n, broken=f"no tests ran in {n}.75s") for n in (1, 2)]
     (problem,) = troubles_of(runs, Run(run_id=3))
     assert problem.reason == "runs 1, 2: no tests ran in 1.75s"
+
+
+def test_plain_noise_ends_the_comparison_early() -> None:
+    bench = ScriptedBench(
+        {A: broken_by_patch, **CLEAN}, messages={A: lambda spec, count: f"assert {count} == 99"}
+    )
+    assert only(judge(bench)).introduced is True
+    assert conditions(bench, "B").count("again") == 3  # 6 of 6 against 0 of 4: Fisher 0.005
