@@ -238,7 +238,16 @@ PROJECTS = (
         bug=("dateutil/easter.py", "d = 1 + (p + 27", "d = 2 + (p + 27"),
         function=("dateutil/easter.py", "easter"),
         deleted=("dateutil/test/test_easter.py", "test_easter_orthodox"),
-        needs=("pytest<8", "pytest-cov", "freezegun", "hypothesis", "six", "setuptools<80", "setuptools_scm<8", "wheel"),
+        needs=(
+            "pytest<8",
+            "pytest-cov",
+            "freezegun",
+            "hypothesis",
+            "six",
+            "setuptools<80",
+            "setuptools_scm<8",
+            "wheel",
+        ),
         source=".",
     ),
 )

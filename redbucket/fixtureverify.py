@@ -86,11 +86,8 @@ def report_of(verified: Verified) -> GateReport:
     if len(absent) > _SHOWN:
         more = f"and {len(absent) - _SHOWN:,} more fixtures"
         problems.append(Problem(code="not-materialised", reason=more, remedy=absent[0].remedy))
-    notes = [
-        Problem(
-            code="verified", reason=f"{verified.count:,} fixtures are locked by {len(verified.locks)} locks"
-        )
-    ]
+    where = verified.locks[0] if len(verified.locks) == 1 else f"{len(verified.locks)} locks"
+    notes = [Problem(code="verified", reason=f"{verified.count:,} fixtures are listed ({where})")]
     if not verified.locks:
         notes = [
             Problem(

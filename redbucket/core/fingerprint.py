@@ -19,6 +19,7 @@ VOLATILE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?<![\w.])(?:127\.0\.0\.1|localhost|\[::1\]):\d{4,5}\b"), "<local address>"),
     (re.compile(r"(/tmp|/var/tmp|/dev/shm)(?:/[\w.\-+@]+)+"), "<temporary path>"),
     (re.compile(r"\b(pid|process|thread)([ =:#]+)\d+", re.IGNORECASE), r"\1\2<id>"),
+    (re.compile(r"\bid=(['\"]?)\d{6,}\1"), "id=<id>"),
     (
         re.compile(r"\b\d+(?:\.\d+)?(?: ?(?:ms|µs|us|ns|s|sec|secs|seconds|milliseconds))\b"),
         "<duration>",

@@ -1,7 +1,8 @@
 """git, called so that nothing but the arguments decides. The only importer of GitPython.
 
-GitPython owns long-lived processes and names the errors. The processes are started here, because its ``execute`` copies ``os.environ``
-whole and can't take a variable away, and under a hook git's own ``GIT_DIR``,
+GitPython owns long-lived processes and names the errors. The processes are started here,
+because its ``execute`` copies ``os.environ`` whole and can't take a variable away, and under
+a hook git's own ``GIT_DIR``,
 ``GIT_INDEX_FILE`` and quarantine variables would send every command astray.
 """
 

@@ -39,8 +39,9 @@ try:
     import pytest
     out["pytest"] = pytest.__version__
     out["user"] = str(pytest.__file__).startswith(str(site.getusersitepackages()))
-except ImportError:
+except ImportError as error:
     out["pytest"] = None
+    out["error"] = str(error)
 out["userbase"] = site.getuserbase()
 print(json.dumps(out))
 """
@@ -118,6 +119,13 @@ def resolve(command: Sequence[str], work_tree: Path | None, env: Mapping[str, st
         pytest_version = found["pytest"]
         if parsed.runner == "pytest":
             if pytest_version is None:
+                if _is_activated(candidate, env):
+                    raise WorldFailed(
+                        "no-interpreter",
+                        f"the activated environment's interpreter {candidate} can't import pytest"
+                        + (f": {found['error']}" if found.get("error") else ""),
+                        f"{candidate} -m pip install pytest, or activate the project's environment",
+                    )
                 tried.append(f"{candidate} (no pytest)")
                 continue
             if _numbers(pytest_version) < OLDEST_PYTEST:
@@ -147,6 +155,12 @@ def resolve(command: Sequence[str], work_tree: Path | None, env: Mapping[str, st
     )
 
 
+def _is_activated(candidate: str, env: Mapping[str, str]) -> bool:
+    """True if a person chose this environment: another one behind their back would test something else."""
+    folders = [env[v] for v in ("VIRTUAL_ENV", "CONDA_PREFIX") if env.get(v)]
+    return any(Path(candidate).parent.parent == Path(folder) for folder in folders)
+
+
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
 
@@ -165,7 +179,9 @@ def _candidates(named: str, work_tree: Path | None, env: Mapping[str, str]) -> I
 
 def _places(name: str, work_tree: Path | None, env: Mapping[str, str]) -> Iterator[str]:
     own = Path(sys.prefix).resolve()
-    hosted = "PRE_COMMIT" in env  # then the active environment is redbucket's own
+    # pre-commit names the environments that it makes for hooks py_env-VERSION; a hook of
+    # "language: system" runs in the user's own
+    hosted = "PRE_COMMIT" in env and Path(sys.prefix).name.startswith("py_env-")
     names = [name] if name != "python" else ["python", "python3"]
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         active = env.get(variable)

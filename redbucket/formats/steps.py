@@ -90,7 +90,7 @@ def _drift(report: GateReport, rows: Sequence[Row]) -> list[Step]:
         return []
     fixtures = list(dict.fromkeys(path for row in rows for path in row.fixtures))
     return [
-        Step("look at what moved in the fixtures:", (), ("redbucket fixtures diff",)),
+        Step("look at what moved in the fixtures:", (), (f"redbucket fixtures diff{_range(report)}",)),
         Step(
             "if it is not meant, put the fixture back",
             (),
@@ -99,9 +99,18 @@ def _drift(report: GateReport, rows: Sequence[Row]) -> list[Step]:
         Step(
             "if it is meant, a human refreshes the lock or approves the bytes:",
             (),
-            ("redbucket fixtures refresh", *(_endorse(fixtures) if len(fixtures) == 1 else ())),
+            (
+                f"redbucket fixtures refresh {' '.join(map(_word, fixtures[:_NAMED])) or 'NAME'}",
+                *(_endorse(fixtures) if len(fixtures) == 1 else ()),
+            ),
         ),
     ]
+
+
+def _range(report: GateReport) -> str:
+    if not (report.base and report.head):
+        return ""
+    return f" --base {shell(report.base[:12])} --head {shell(report.head[:12])}"
 
 
 def _back(report: GateReport, paths: Sequence[str]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import pytest
 
 from . import failures, options, results, seeds
 from .channel import cut
+from .narrow import Narrow
 from .phases import Phases
 from .reads import Reads
 from .sentinels import Sentinels
@@ -30,6 +31,7 @@ class Recorder:
         self._results = results.Results(settings, channel, watch, lines, tree)
         self._sentinels = Sentinels(settings["sentinels"])
         self._broken_files = settings["broken_files"]
+        self._narrow = Narrow(tree, settings)
         self._now = time.perf_counter  # not a module's name: clock-freezing libraries replace those
 
     # -- options ----------------------------------------------------------------------------
@@ -57,6 +59,10 @@ class Recorder:
 
     # -- collection -------------------------------------------------------------------------
 
+    def pytest_ignore_collect(self, collection_path):
+        """A run of few tests imports their files only."""
+        return True if self._narrow.leaves_out(str(collection_path)) else None
+
     @pytest.hookimpl(hookwrapper=True)
     def pytest_make_collect_report(self, collector):
         """Say which file is being imported; what importing reads belongs to every test of it."""
@@ -83,7 +89,7 @@ class Recorder:
         """Name the items, then order and select them as asked, after every other plugin."""
         items = session.items
         names = failures.unique([item.nodeid for item in items])
-        pairs = results.arrange(list(zip(names, items)), self._settings)
+        pairs = results.arrange(list(zip(names, items)), self._settings, _file_of)
         self._names = {id(item): name for name, item in pairs}
         self._index = {name: index for index, (name, _) in enumerate(pairs)}
         if not self._settings["resumed"]:
@@ -184,6 +190,10 @@ class Recorder:
         """Say that the session ended by itself, before another plugin trips over the end."""
         self._results.finished(int(exitstatus), self._sentinels.verdict(), self._sentinels.unseen())
         yield
+
+
+def _file_of(name, item):
+    return name.partition("::")[0]
 
 
 def _break(collector, reason):

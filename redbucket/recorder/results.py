@@ -10,9 +10,15 @@ from .phases import WORST
 _environ = os.environ
 
 
-def arrange(pairs, settings):
-    """Return the (name, test) pairs, ordered and selected as the run asks for."""
+def arrange(pairs, settings, file_of):
+    """Return the (name, test) pairs, ordered and selected as the run asks for.
+
+    ``file_of`` gives the path of a test's file in the tree.
+    """
     order, wanted = settings["order"], settings["only"]
+    files = frozenset(settings["files"])
+    if files:
+        pairs = [pair for pair in pairs if file_of(*pair) in files]
     if order == "reversed":
         pairs.reverse()
     elif order == "shuffled":

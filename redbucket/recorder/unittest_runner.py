@@ -38,6 +38,7 @@ class Recorder:
         self._lines = lines
         self.results = results.Results(settings, channel, watch, lines, tree)
         self._uses = Uses(tree)
+        self._tree = tree
         self._imported = set()
         self._shared = {}
         self._trouble = []
@@ -50,7 +51,7 @@ class Recorder:
         self.results.session("unittest", [])
         tests, errors = self._load(args)
         pairs = list(zip(failures.unique([test.id() for test in tests]), tests))
-        pairs = results.arrange(pairs, self._settings)
+        pairs = results.arrange(pairs, self._settings, lambda name, test: _file_of(test, self._tree))
         ids = [name for name, _ in pairs]
         if not self._settings["resumed"]:
             self._channel.collected(ids, errors)
@@ -128,6 +129,12 @@ class Recorder:
         reads = self._imported.union(reads, self._shared.get(kind, ()), self._shared.get(kind.__module__, ()))
         outcome = min(outcomes or ["error"], key=results.WORST.index)
         self.results.end(name, index, outcome, duration, failure or {}, [], (touched, reads))
+
+
+def _file_of(test, tree):
+    """Return the path in the tree of the module that defines a test, "" if it has none."""
+    path = getattr(sys.modules.get(type(test).__module__), "__file__", None) or ""
+    return path[len(tree) + 1 :] if path.startswith(tree + "/") else ""
 
 
 class _Nothing:

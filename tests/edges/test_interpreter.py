@@ -71,15 +71,33 @@ def test_active_environment_then_dot_venv_then_path(tmp_path: Path) -> None:
     assert resolve(["pytest"], tmp_path, env).python == str(on_path)
 
 
-def test_under_pre_commit_its_own_environment_is_passed_by(tmp_path: Path) -> None:
+def test_under_pre_commit_its_own_environment_is_passed_by(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project = environment(tmp_path / "project")
-    own = Path(sys.prefix) / "bin"
+    own = environment(tmp_path / "py_env-python3.11")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "py_env-python3.11"))
     env = {
-        "PATH": os.pathsep.join([str(own), str(project.parent), "/usr/bin"]),
+        "PATH": os.pathsep.join([str(own.parent), str(project.parent), "/usr/bin"]),
         "VIRTUAL_ENV": sys.prefix,
         "PRE_COMMIT": "1",
     }
     assert resolve(["python", "-m", "pytest"], tmp_path, env).python == str(project)
+
+
+def test_a_system_hook_runs_in_the_users_own_environment(tmp_path: Path) -> None:
+    # language: system, with redbucket installed in the project's activated environment
+    env = {"PATH": os.defpath, "VIRTUAL_ENV": sys.prefix, "PRE_COMMIT": "1"}
+    assert resolve(["python", "-m", "pytest"], tmp_path, env).prefix == sys.prefix
+
+
+def test_an_activated_environment_that_lacks_pytest_is_not_replaced_in_silence(tmp_path: Path) -> None:
+    bare = environment(tmp_path / "bare", pytest_too=False)
+    full = environment(tmp_path / "full")
+    env = {"PATH": str(full.parent), "VIRTUAL_ENV": str(tmp_path / "bare")}
+    with pytest.raises(WorldFailed, match="can't import pytest") as caught:
+        resolve(["pytest"], None, env)
+    assert str(bare) in str(caught.value)
 
 
 def test_an_environment_without_pytest_is_passed_by(tmp_path: Path) -> None:
