@@ -20,10 +20,10 @@ from benchmarks.guard_attacks import RUNS, STATIC, TOLD
 from benchmarks.guard_base import make
 from benchmarks.guard_cases import Case
 from benchmarks.guard_honest import HONEST
+from redbucket.app.session import session
 from redbucket.core.findings import Finding, Severity
 from redbucket.edges.progress import Progress
 from redbucket.engine.subject import Request
-from redbucket.wiring import session
 from tests.gitkit import Repo
 
 _PARTS = 4

@@ -6,7 +6,7 @@ differs from its lock, and a lock that an agent moved.
 
 import sys
 
-from redbucket.hookrun import main
+from redbucket.app.hook_run import main
 
 
 def run() -> None:

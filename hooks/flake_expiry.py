@@ -7,7 +7,7 @@ agent switches off.
 
 import sys
 
-from redbucket.hookrun import main
+from redbucket.app.hook_run import main
 
 
 def run() -> None:

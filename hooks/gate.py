@@ -5,7 +5,7 @@ Reads the commits that a merge or a push brings; refuses what the gate refuses.
 
 import sys
 
-from redbucket.hookrun import main
+from redbucket.app.hook_run import main
 
 
 def run() -> None:

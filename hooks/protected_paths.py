@@ -6,7 +6,7 @@ file that judges patches.
 
 import sys
 
-from redbucket.hookrun import main
+from redbucket.app.hook_run import main
 
 
 def run() -> None:

@@ -6,7 +6,7 @@ existing test, and lists the tests that count for nothing.
 
 import sys
 
-from redbucket.hookrun import main
+from redbucket.app.hook_run import main
 
 
 def run() -> None:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import click
 
 from redbucket import __version__
-from redbucket.commands import COMMANDS
+from redbucket.app.ending import ended
+from redbucket.app.output import interrupted
+from redbucket.commands.main import COMMANDS
 from redbucket.core.errors import MISUSED
-from redbucket.ending import ended
-from redbucket.output import interrupted
 
 
 class Group(click.Group):

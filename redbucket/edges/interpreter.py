@@ -193,7 +193,7 @@ def _places(name: str, work_tree: Path | None, env: Mapping[str, str]) -> Iterat
     for folder in env.get("PATH", os.defpath).split(os.pathsep):
         if folder and Path(folder).resolve().parent != own:
             yield from (str(Path(folder) / n) for n in names)
-    if own != Path(sys.base_prefix).resolve() and not hosted:
+    if name == "python" and own != Path(sys.base_prefix).resolve() and not hosted:
         yield sys.executable
 
 

@@ -105,9 +105,11 @@ def collect(parent: Path) -> list[Path]:
     removed = []
     for place in _ours(parent):
         if place.name.startswith(_UNBORN):
-            # made and killed within the same millisecond; a living one is renamed at once
-            if time.time() - place.lstat().st_mtime > _UNBORN_AGE and remove(place):
-                removed.append(place)
+            # made and killed within the same millisecond; a living one is renamed at once,
+            # by another process perhaps just now
+            with contextlib.suppress(OSError):
+                if time.time() - place.lstat().st_mtime > _UNBORN_AGE and remove(place):
+                    removed.append(place)
             continue
         with contextlib.suppress(OSError):
             lock = os.open(place / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -20,7 +20,7 @@ _CODE = """\
 import sys
 sys.path[:] = [p for p in sys.path if p not in ("", ".")]
 try:
-    from redbucket.nativerun import entry
+    from redbucket.app.native_run import entry
 except ImportError as error:
     sys.exit(
         "redbucket: refused: %s can not import redbucket any more: %s [redbucket-gone]\\n"

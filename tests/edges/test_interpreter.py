@@ -119,7 +119,7 @@ def test_command_not_found(tmp_path: Path) -> None:
     with pytest.raises(WorldFailed, match="does not start"):
         resolve([str(tmp_path / "no" / "python"), "-m", "pytest"], None, {"PATH": ""})
     with pytest.raises(WorldFailed, match="nothing"):
-        resolve(["python3.99", "-m", "pytest"], None, {"PATH": "", "PRE_COMMIT": "1"})
+        resolve(["python3.99", "-m", "pytest"], None, {"PATH": ""})
 
 
 def test_old_python(tmp_path: Path) -> None:

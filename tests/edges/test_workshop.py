@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -121,3 +122,15 @@ def test_where_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_removing_what_is_not_there(tmp_path: Path) -> None:
     assert remove(tmp_path / "nothing")
+
+
+def test_many_gates_may_start_at_once(tmp_path: Path) -> None:
+    """Each renames its folder while the others look for stale ones."""
+
+    def start(number: int) -> bool:
+        with Workshop(tmp_path) as workshop:
+            return workshop.root.is_dir()
+
+    with ThreadPoolExecutor(16) as pool:
+        assert all(pool.map(start, range(200)))
+    assert list(tmp_path.iterdir()) == []

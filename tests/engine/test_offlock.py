@@ -38,7 +38,9 @@ def test_a_pointer_to_the_locked_bytes_is_not_off() -> None:
 
 def row(base: Outcome, **facts: object) -> tuple[Bucket, str, str, list[str]]:
     def run(number: int, world: str, outcome: Outcome) -> Run:
-        test = records.Test(nodeid="t", outcome=outcome, seed="7", fixture_hash="h", fixtures=(ONE,), message="boom")
+        test = records.Test(
+            nodeid="t", outcome=outcome, seed="7", fixture_hash="h", fixtures=(ONE,), message="boom"
+        )
         return Run(run_id=number, world=world, seed="7", tests={"t": test}, collected=("t",))
 
     trials = Trials()

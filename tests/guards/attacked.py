@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from redbucket.app.session import session
 from redbucket.core.findings import Finding
 from redbucket.edges.progress import Progress
 from redbucket.engine.subject import Request
-from redbucket.wiring import session
 from tests.gitkit import Content, Repo
 
 Edits = Mapping[str, Content] | Callable[[Repo], None]

@@ -234,7 +234,7 @@ def test_replace_refs_and_grafts_are_told(tmp_path: Path) -> None:
 
 def test_attributes_agree_with_git(tmp_path: Path) -> None:
     text = (
-        '# c\n*.py text\n/a.py -text\nsub/** diff=x\nsub/*.txt !diff\n[attr]m one -two\nq* m\n'
+        "# c\n*.py text\n/a.py -text\nsub/** diff=x\nsub/*.txt !diff\n[attr]m one -two\nq* m\n"
         '"sp\\ ace" eol=lf\n"s\\160 a" eol=lf\n'
         "*.[ch] binary\nsub/ ident\nlast crlf=input\n*.py text=auto\n[!a]z x\n**/deep filter=f\nsub/**/y merge=union\n"
     )

@@ -300,7 +300,7 @@ def test_malformed_payloads(raw: bytes, code: int, sign: str, ask: Ask) -> None:
 
 
 def test_more_than_the_limit_is_not_read(repo: Repo, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("redbucket.cmd_agent.LIMIT", 1000)
+    monkeypatch.setattr("redbucket.commands.agent.LIMIT", 1000)
     big = claude("Write", file_path="src/a.py", content="x" * 5000)
     assert ask(at(repo, big))[0] == 0
     assert "too large" in ask(at(repo, big))[1]
@@ -308,7 +308,7 @@ def test_more_than_the_limit_is_not_read(repo: Repo, ask: Ask, monkeypatch: pyte
 
 
 def test_an_agent_that_leaves_its_end_open(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("redbucket.cmd_agent.PATIENCE", 0.2)
+    monkeypatch.setattr("redbucket.commands.agent.PATIENCE", 0.2)
     reader, writer = os.pipe()
     payload = at(repo, claude("Write", file_path="secrets/key.txt", content=""))
     os.write(writer, json.dumps(payload).encode())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from redbucket.demo import STORIES, Story, build
+from redbucket.app.demo import STORIES, Story, build
 from tests.stories.kit import Told, redbucket, reported
 
 BY_NAME = {story.name: story for story in STORIES}

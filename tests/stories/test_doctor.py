@@ -41,7 +41,7 @@ def no_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(self: object) -> Iterator[Check]:
         return iter(())
 
-    monkeypatch.setattr("redbucket.cmd_doctor.Examination._project", nothing)
+    monkeypatch.setattr("redbucket.commands.doctor.Examination._project", nothing)
 
 
 Found = dict[str, dict[str, str]]

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from redbucket.app.session import UserHistory, session
 from redbucket.edges.progress import Progress
 from redbucket.engine.subject import Request, examine
-from redbucket.wiring import UserHistory, session
 from tests.edges.sshkit import Key, signed
 from tests.gitkit import Executable, Link
 from tests.stories.kit import CONSOLE, TESTS, Ended, Shop, Told, assert_clear, policy, redbucket, reported

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from redbucket import flakesdesk
+from redbucket.app import flakes_desk as flakesdesk
 from redbucket.engine.flakes import Replayed
 from redbucket.engine.today import utc_today
 from tests.stories.kit import CONSOLE, SHOP, Ended, Shop, assert_clear, redbucket, reported

@@ -121,7 +121,7 @@ def test_an_interrupt_outside_the_runs(tmp_path: Path, shops: Path) -> None:
 )
 def test_what_an_interrupt_becomes(body: str, expected: int) -> None:
     """In a class body of Python before 3.12 it comes out as RuntimeError (seen while a module was imported)."""
-    head = "import signal, sys\nfrom redbucket.ending import ended\n"
+    head = "import signal, sys\nfrom redbucket.app.ending import ended\n"
     code = f"{head}def call():\n {body}\n return 7\nsys.exit(ended(call))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == expected
@@ -133,7 +133,7 @@ def test_what_the_caller_ignores_stays_ignored(tmp_path: Path) -> None:
     """As under ``nohup``."""
     code = (
         "import signal, sys\nsignal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "from redbucket.ending import ended\n"
+        "from redbucket.app.ending import ended\n"
         "sys.exit(ended(lambda: signal.raise_signal(signal.SIGHUP) or 7))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 7

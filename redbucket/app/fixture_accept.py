@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
+from redbucket.app.fixture_lock import Desk, accepted_by, apply, propose, proposed_sha, shown
 from redbucket.core.errors import ACCEPTED, UNDECIDED
 from redbucket.core.lockedit import Proposal
 from redbucket.core.trailers import quote_path
-from redbucket.fixturelock import Desk, accepted_by, apply, propose, proposed_sha, shown
 from redbucket.formats.clean import line, shell
 from redbucket.formats.fixtures import diff_text
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from redbucket.app.output import read_file
+from redbucket.commands.options import common
 from redbucket.core.errors import ACCEPTED, REFUSED, Misused
-from redbucket.options import common
-from redbucket.output import read_file
 
 if TYPE_CHECKING:
     from redbucket.edges.objects import Objects
@@ -87,11 +87,11 @@ def _endorse(
     *,
     quiet: bool,
 ) -> int:
+    from redbucket.app.session import UserHistory, session
     from redbucket.edges import endorsing, signatures
     from redbucket.edges.progress import Progress
     from redbucket.engine import endorse as engine
     from redbucket.engine.subject import examine
-    from redbucket.wiring import UserHistory, session
 
     with session(folder, Progress(quiet=quiet, steps=False)) as opened:
         repository, scratch = opened.repository, opened.scratch

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from redbucket.app.session import Session
 from redbucket.edges.repository import Repository
-from redbucket.wiring import Session
 
 
 def merge_heads(repository: Repository) -> list[str]:

@@ -8,17 +8,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from redbucket.app.ending import ended
+from redbucket.app.hand_merge import as_committed, merge_heads
+from redbucket.app.output import finish
+from redbucket.app.session import Session, session
 from redbucket.core.errors import ACCEPTED, Misused, RedbucketError
 from redbucket.core.findings import Severity
 from redbucket.core.marks import marks_of_environment
 from redbucket.core.policy import Policy
 from redbucket.edges.progress import Progress
-from redbucket.ending import ended
 from redbucket.engine.hookbase import Offer, offers
 from redbucket.engine.subject import Request, find_base, policy_at
-from redbucket.handmerge import as_committed, merge_heads
-from redbucket.output import finish
-from redbucket.wiring import Session, session
 
 # The static hooks, by the name that users write, and the guards behind each.
 STATIC: dict[str, tuple[str, ...]] = {

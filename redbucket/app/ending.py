@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from redbucket.app.output import ReaderGone, complain, interrupted, report_bug, world_failure
+from redbucket.app.signals import one_interrupt
 from redbucket.core.errors import RedbucketError, WorldFailed
-from redbucket.output import ReaderGone, complain, interrupted, report_bug, world_failure
-from redbucket.signals import one_interrupt
 
 
 def ended(call: Callable[[], int]) -> int:

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from redbucket.app.session import session
 from redbucket.core.errors import ACCEPTED, BUG, Misused, WorldFailed
 from redbucket.core.report import GateReport
 from redbucket.edges.progress import Progress
 from redbucket.engine.subject import Request
-from redbucket.wiring import session
 
 _SOURCE = '''\
 """Maps values to the index of the first edge that is not smaller."""

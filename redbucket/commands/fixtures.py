@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from redbucket.options import common, reporting
-from redbucket.output import finish, read_file
+from redbucket.app.output import finish, read_file
+from redbucket.commands.options import common, reporting
 
 REPORTS = ("text", "json", "sarif", "junit", "markdown")
 
@@ -54,7 +54,7 @@ def verify(
       redbucket fixtures verify --staged tests/cassettes
       redbucket fixtures verify --rev main --format json
     """
-    from redbucket.fixtureverify import report_of, run
+    from redbucket.app.fixture_verify import report_of, run
 
     if staged and rev:
         raise click.UsageError("--staged goes without --rev")
@@ -74,8 +74,8 @@ def verify(
     report = report_of(verified)
     if form != "text":
         return finish(report, form, output, quiet=quiet, verbose=verbose)
+    from redbucket.app.output import emit
     from redbucket.formats.fixtures import verified_text
-    from redbucket.output import emit
 
     emit(verified_text(report, verbose=verbose), output)
     return int(report.exit_code)
@@ -111,9 +111,9 @@ def diff(
       redbucket fixtures diff
       redbucket fixtures diff --base v1.0 --head v1.1 --format json
     """
-    from redbucket.fixturediff import run
+    from redbucket.app.fixture_diff import run
+    from redbucket.app.output import emit
     from redbucket.formats.fixtures import diff_json, diff_text
-    from redbucket.output import emit
 
     if staged and head:
         raise click.UsageError("--staged goes without --head")
@@ -176,8 +176,8 @@ def lock(
       redbucket fixtures lock
       redbucket fixtures lock --accept tests/data/a.json=SHA256
     """
-    from redbucket.fixtureaccept import settle
-    from redbucket.fixturelock import desk, new_files
+    from redbucket.app.fixture_accept import settle
+    from redbucket.app.fixture_lock import desk, new_files
 
     with desk(folder) as opened:
         proposals = new_files(opened, folder, paths)
@@ -203,8 +203,8 @@ def refresh(
     \b
       redbucket fixtures refresh tests/data/rates.json --reason "new provider" --source https://...
     """
-    from redbucket.fixtureaccept import settle
-    from redbucket.fixturelock import desk, refreshed
+    from redbucket.app.fixture_accept import settle
+    from redbucket.app.fixture_lock import desk, refreshed
 
     with desk(folder) as opened:
         proposals = refreshed(opened, folder, names)

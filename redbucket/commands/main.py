@@ -7,15 +7,15 @@ from pathlib import Path
 
 import click
 
-from redbucket.cmd_agent import agent_hook
-from redbucket.cmd_doctor import doctor
-from redbucket.cmd_endorse import endorse
-from redbucket.cmd_fixtures import fixtures
-from redbucket.cmd_flakes import flakes
-from redbucket.cmd_hooks import install, uninstall
+from redbucket.app.output import emit, finish, read_file
+from redbucket.commands.agent import agent_hook
+from redbucket.commands.doctor import doctor
+from redbucket.commands.endorse import endorse
+from redbucket.commands.fixtures import fixtures
+from redbucket.commands.flakes import flakes
+from redbucket.commands.hooks import install, uninstall
+from redbucket.commands.options import FORMATS, common, reporting, request_options
 from redbucket.core.errors import ACCEPTED
-from redbucket.options import FORMATS, common, reporting, request_options
-from redbucket.output import emit, finish, read_file
 
 
 @click.command()
@@ -60,9 +60,9 @@ def gate(
       redbucket gate --base origin/main --head agent/fix-rounding
       redbucket gate --format json --output verdict.json
     """
+    from redbucket.app.session import session
     from redbucket.edges.progress import Progress
     from redbucket.engine.subject import Request
-    from redbucket.wiring import session
 
     request = Request(
         base=base,
@@ -109,9 +109,9 @@ def guard(
       redbucket guard protected-path --staged
       redbucket guard --base origin/main --head agent/fix
     """
+    from redbucket.app.session import session
     from redbucket.edges.progress import Progress
     from redbucket.engine.subject import Request
-    from redbucket.wiring import session
 
     if staged and (base or head):
         raise click.UsageError("--staged goes without --base and --head")
@@ -157,8 +157,8 @@ def rerun(
       redbucket rerun -n 3 --out runs/
       redbucket rerun -- python -m pytest tests/unit
     """
+    from redbucket.app.session import session
     from redbucket.edges.progress import Progress
-    from redbucket.wiring import session
 
     with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
         records = opened.rerun(rev, reruns, folder / out if not out.is_absolute() else out, command)
@@ -222,7 +222,7 @@ def demo(keep: Path | None, only: str | None, folder: Path, quiet: bool, verbose
       redbucket demo
       redbucket demo --only drift --verbose
     """
-    from redbucket.demo import run
+    from redbucket.app.demo import run
 
     return run(keep=keep, only=only, verbose=verbose)
 
@@ -242,11 +242,11 @@ def hook(name: str, arguments: tuple[str, ...], folder: Path, quiet: bool, verbo
     from redbucket.engine.install import ALL
 
     if name in ALL:
-        from redbucket.nativerun import given
-        from redbucket.nativerun import run as run_native
+        from redbucket.app.native_run import given
+        from redbucket.app.native_run import run as run_native
 
         return run_native(name, arguments, given(), os.environ, folder)
-    from redbucket.hookrun import run
+    from redbucket.app.hook_run import run
 
     return run(name, folder, os.environ, arguments, verbose=verbose)
 

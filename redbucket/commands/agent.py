@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from redbucket.options import common
+from redbucket.commands.options import common
 
 if TYPE_CHECKING:
     from redbucket.core.agentcalls import Call
@@ -77,8 +77,8 @@ def agent_hook(check: bool, settings: str | None, folder: Path, quiet: bool, ver
 
 def _failed(error: Exception) -> int:
     """Say that the call is allowed unjudged, and why."""
+    from redbucket.app.output import complain, report_bug, world_failure
     from redbucket.core.errors import RedbucketError
-    from redbucket.output import complain, report_bug, world_failure
 
     if isinstance(error, RedbucketError):
         complain(error)

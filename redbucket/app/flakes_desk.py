@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from redbucket.app.session import Session, UserHistory
 from redbucket.core.errors import REFUSED, Misused
 from redbucket.core.identity import marks_of_branch, marks_of_environment
 from redbucket.core.patch import FILE_MODE, Entry
@@ -14,7 +15,6 @@ from redbucket.core.policy import FLAKES_NAME, Policy
 from redbucket.edges.flakesfile import read
 from redbucket.engine.flakes import Replayer
 from redbucket.engine.subject import find_base, policy_at
-from redbucket.wiring import Session, UserHistory
 
 
 def replayer(opened: Session) -> Replayer | None:

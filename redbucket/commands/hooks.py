@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
+from redbucket.commands.options import common
 from redbucket.core.errors import ACCEPTED
-from redbucket.options import common
 
 
 @click.command()
@@ -99,15 +99,15 @@ def _python() -> tuple[str, ...]:
 
     ``-I`` leaves out the user's own site-packages; an installation there needs ``-E`` instead.
     """
-    test = [sys.executable, "-I", "-c", "import redbucket.nativerun"]
+    test = [sys.executable, "-I", "-c", "import redbucket.app.native_run"]
     alone = subprocess.run(test, capture_output=True, check=False, cwd="/").returncode == 0
     return sys.executable, "-I" if alone else "-E"
 
 
 def _protected(folder: Path) -> tuple[str, ...]:
+    from redbucket.app.native_run import protected_now
+    from redbucket.app.session import session
     from redbucket.edges.progress import Progress
-    from redbucket.nativerun import protected_now
-    from redbucket.wiring import session
 
     with session(folder, Progress(quiet=True, steps=False)) as opened:
         return protected_now(opened)

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
+from redbucket.app.fixture_diff import LARGEST as LARGEST_SHOWN
+from redbucket.app.fixture_diff import Shown, show
+from redbucket.app.fixture_verify import chosen, cpus, policy_of
 from redbucket.core.discrepancies import regular, unlisted
 from redbucket.core.errors import Misused
 from redbucket.core.identity import marks_of_branch, marks_of_environment
@@ -19,9 +22,6 @@ from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import Policy
 from redbucket.edges import pending
 from redbucket.edges.staged import Staged
-from redbucket.fixturediff import LARGEST as LARGEST_SHOWN
-from redbucket.fixturediff import Shown, show
-from redbucket.fixtureverify import chosen, cpus, policy_of
 
 _SEARCHED = "50"  # commits of a path in which the locked bytes are looked for
 

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from redbucket.options import common, reporting
+from redbucket.commands.options import common, reporting
 
 if TYPE_CHECKING:
+    from redbucket.app.session import Session
     from redbucket.core.patch import Entry
     from redbucket.core.policy import Policy
     from redbucket.core.records import Run
     from redbucket.core.runspec import RunSpec
     from redbucket.edges.interpreter import Launch
     from redbucket.engine.doctor import Attempt, Check, Configured, Hook
-    from redbucket.wiring import Session
 
 _PRE_COMMIT = ".pre-commit-config.yaml"
 _TRY_SECONDS = 120.0
@@ -66,11 +66,11 @@ def doctor(form: str, output: Path | None, folder: Path, quiet: bool, verbose: b
     """
     import msgspec
 
+    from redbucket.app.output import emit
+    from redbucket.app.session import session
     from redbucket.edges.git import Caller
     from redbucket.edges.progress import Progress
     from redbucket.engine.doctor import State, exit_code, git_version, render
-    from redbucket.output import emit
-    from redbucket.wiring import session
 
     first = git_version(Caller(folder).run("version").line)
     checks = [first]
@@ -202,8 +202,8 @@ class Examination:
     def _run(
         self, launch: Launch, specs: Sequence[RunSpec], paths: Iterable[str], *, prepare: bool
     ) -> list[Run]:
+        from redbucket.app.session import read_record
         from redbucket.engine.bench import ParallelBench
-        from redbucket.wiring import read_record
 
         runner = self._opened.runner(
             launch,

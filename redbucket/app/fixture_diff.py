@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from redbucket.app.fixture_verify import chosen, commit_of, cpus, policy_of
 from redbucket.core.drift import Change, Drift, change_of
 from redbucket.core.errors import Misused, Undecided
 from redbucket.core.patch import GITLINK_MODE, SYMLINK_MODE
@@ -16,7 +17,6 @@ from redbucket.core.policy import Policy, Volatile
 from redbucket.edges.differ import Lines, diff_lines
 from redbucket.edges.hashing import Wanted
 from redbucket.edges.staged import Staged
-from redbucket.fixtureverify import chosen, commit_of, cpus, policy_of
 
 Content = Callable[[], bytes | None]
 LARGEST = 64 * 1024 * 1024  # of one side; larger ones are said by size alone

@@ -7,9 +7,9 @@ from shlex import quote
 
 import click
 
+from redbucket.app.output import emit, finish, read_file
+from redbucket.commands.options import FORMATS, common, reporting, request_options
 from redbucket.core.errors import ACCEPTED, REFUSED, Misused
-from redbucket.options import FORMATS, common, reporting, request_options
-from redbucket.output import emit, finish, read_file
 
 
 @click.group()
@@ -46,11 +46,11 @@ def check(
     """
     import msgspec
 
+    from redbucket.app.flakes_desk import tree_to_check
+    from redbucket.app.session import session
     from redbucket.edges.progress import Progress
     from redbucket.engine.flakes import RULE
     from redbucket.engine.subject import Request
-    from redbucket.flakesdesk import tree_to_check
-    from redbucket.wiring import session
 
     if staged and (base or head):
         raise click.UsageError("--staged goes without --base and --head")
@@ -78,14 +78,14 @@ def check(
 @common
 def list_(form: str, output: Path | None, folder: Path, quiet: bool, verbose: bool) -> int:
     """Show every freeze, the most urgent first, with the days that are left of it."""
+    from redbucket.app.flakes_desk import flakes_bytes, policy_of
+    from redbucket.app.output import _color
+    from redbucket.app.session import session
     from redbucket.core.flakes import parse
     from redbucket.core.flakeslist import as_json, as_text
     from redbucket.core.policy import FLAKES_NAME
     from redbucket.edges.progress import Progress
     from redbucket.engine.today import utc_today
-    from redbucket.flakesdesk import flakes_bytes, policy_of
-    from redbucket.output import _color
-    from redbucket.wiring import session
 
     with session(folder, Progress(quiet=quiet, steps=False)) as opened:
         found = parse(flakes_bytes(opened) or b"", FLAKES_NAME)
@@ -123,6 +123,8 @@ def add(
       redbucket flakes add tests/test_cache.py::test_evicts --owner platform \\
           --ticket QA-1412 --expires 2026-10-02 --replay runs/noise-capture.json
     """
+    from redbucket.app.flakes_desk import inside, policy_of, refuse, refuse_agents, replayer, top_of
+    from redbucket.app.session import session
     from redbucket.core.flakesedit import readable, with_entry
     from redbucket.core.freezerequest import requested
     from redbucket.core.frozen import by_test
@@ -132,8 +134,6 @@ def add(
     from redbucket.edges.progress import Progress
     from redbucket.engine.flakes import require_capture, require_replay, require_test
     from redbucket.engine.today import utc_today
-    from redbucket.flakesdesk import inside, policy_of, refuse, refuse_agents, replayer, top_of
-    from redbucket.wiring import session
 
     with session(folder, Progress(quiet=quiet, steps=False)) as opened:
         top = top_of(opened)
@@ -177,13 +177,13 @@ def remove(nodeid: str, folder: Path, quiet: bool, verbose: bool) -> int:
     \b
       redbucket flakes remove tests/test_cache.py::test_evicts
     """
+    from redbucket.app.flakes_desk import refuse_agents, top_of
+    from redbucket.app.session import session
     from redbucket.core.flakesedit import readable, without_entry
     from redbucket.core.policy import FLAKES_NAME
     from redbucket.core.testpath import pytest_id
     from redbucket.edges.flakesfile import edit
     from redbucket.edges.progress import Progress
-    from redbucket.flakesdesk import refuse_agents, top_of
-    from redbucket.wiring import session
 
     with session(folder, Progress(quiet=quiet, steps=False)) as opened:
         top = top_of(opened)
