@@ -10,7 +10,15 @@ from redbucket.guards.registry import GUARDS
 
 PAGES = Path(__file__).parents[1] / "docs" / "rules"
 # Rules of the runs: no static guard reports them.
-RUNS = ("judge-rewritten", "merge-conflict", "untrusted-green", "vanished-test")
+RUNS = (
+    "behaves-for-the-gate",
+    "judge-rewritten",
+    "machinery-patched",
+    "merge-conflict",
+    "passes-either-way",
+    "untrusted-green",
+    "vanished-test",
+)
 
 
 def test_every_rule_has_its_page_and_every_page_its_rule() -> None:

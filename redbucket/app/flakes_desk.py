@@ -18,8 +18,10 @@ from redbucket.engine.subject import find_base, policy_at
 
 
 def replayer(opened: Session) -> Replayer | None:
-    """Return what replays captures, None as long as there is nothing that can."""
-    return None
+    """Return what replays captures."""
+    from redbucket.app.noise_desk import CaptureReplayer  # only ``add`` runs tests
+
+    return CaptureReplayer(opened)
 
 
 def top_of(opened: Session) -> Path:

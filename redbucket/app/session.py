@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,7 @@ from redbucket.engine.subject import Request, Subject
 
 # What runs tests is imported where it is used: a static hook runs none, and must be quick.
 if TYPE_CHECKING:
+    from redbucket.core.noisecapture import NoiseCapture
     from redbucket.core.records import Run
     from redbucket.core.runspec import RunSpec
     from redbucket.edges.interpreter import Launch
@@ -62,11 +64,16 @@ def cpus() -> int:
     return os.cpu_count() or 1
 
 
-def read_record(path: Path) -> Run:
-    """Return the run that a record file holds."""
+def read_record(path: Path, digest: str | None = None) -> Run:
+    """Return the run that a record file holds, broken if its bytes have another ``digest``."""
     from redbucket.core.readers import read
 
-    (run,) = read(path.read_bytes(), str(path))
+    raw = path.read_bytes()
+    (run,) = read(raw, str(path))
+    if digest is not None and hashlib.sha256(raw).hexdigest() != digest:
+        run = msgspec.structs.replace(
+            run, broken=f"{path}: something rewrote the record after it was written"
+        )
     return run
 
 
@@ -81,8 +88,15 @@ class Session:
     cancelled: threading.Event = field(default_factory=threading.Event)
     not_materialised: set[str] = field(default_factory=set)
 
-    def gate(self, request: Request, *, keep: Path | None = None, staged: bool = False) -> GateReport:
-        """Judge one patch; with ``keep`` move trees and records there."""
+    def gate(
+        self,
+        request: Request,
+        *,
+        keep: Path | None = None,
+        staged: bool = False,
+        captures: Path | None = None,
+    ) -> GateReport:
+        """Judge one patch; with ``keep`` move trees and records there. Captures go there, or to ``captures``."""
         tools = gates.Tools(
             history=UserHistory(self.repository),  # type: ignore[arg-type]
             objects=self.scratch,
@@ -90,6 +104,7 @@ class Session:
             say=self.progress.say,
             clock=time.monotonic,
             environment=os.environ if staged else None,
+            capture=self._captures(captures or keep),
         )
         kept: Path | None = None
         try:
@@ -99,6 +114,14 @@ class Session:
             if keep is not None and (self.workshop.root / "runs").exists():
                 kept = self.workshop.keep(self.workshop.root / "runs", keep)
         return msgspec.structs.replace(report, kept=str(kept)) if kept else report
+
+    def _captures(self, folder: Path | None) -> Callable[[NoiseCapture], str] | None:
+        if folder is None:
+            return None
+        from redbucket.core.noisecapture import encode, file_name
+        from redbucket.edges.capturefile import write
+
+        return lambda capture: str(write(folder / file_name(capture), encode(capture)))
 
     def _with_uncommitted(self, report: GateReport, request: Request) -> GateReport:
         """Say that a dirty work tree is no part of what was judged, where a user may think so."""
@@ -197,7 +220,9 @@ class Session:
             env=run.env,
             budget=request.budget or run.budget,
         )
-        bench = ParallelBench(runner, read_record, 2 * cpus(), self.cancelled)
+        bench = ParallelBench(
+            runner, lambda path: read_record(path, runner.records[path]), 2 * cpus(), self.cancelled
+        )
         return bench, launch.as_module, launch.python
 
     def runner(
@@ -210,7 +235,7 @@ class Session:
         budget: float,
     ) -> LocalRunner:
         """Return the local runner for this repository's trees."""
-        from redbucket.edges import trees
+        from redbucket.edges import installed, trees
         from redbucket.edges.local import LocalRunner
 
         top = self.repository.work_tree
@@ -229,6 +254,8 @@ class Session:
             user_env=os.environ,
             cancelled=self.cancelled,
             on_test=self._test_ended,
+            elsewhere=self.workshop.elsewhere,
+            installed=lambda: installed.look(launch.path, closed=not prepare),
         )
 
     def _lay_out(self, tree: str, folder: Path) -> None:

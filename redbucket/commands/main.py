@@ -11,10 +11,12 @@ from redbucket.app.output import emit, finish, read_file
 from redbucket.commands.agent import agent_hook
 from redbucket.commands.doctor import doctor
 from redbucket.commands.endorse import endorse
+from redbucket.commands.explain import explain
 from redbucket.commands.fixtures import fixtures
 from redbucket.commands.flakes import flakes
 from redbucket.commands.hooks import install, uninstall
 from redbucket.commands.options import FORMATS, common, reporting, request_options
+from redbucket.commands.replay import replay
 from redbucket.core.errors import ACCEPTED
 
 
@@ -32,6 +34,11 @@ from redbucket.core.errors import ACCEPTED
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds for one test.")
 @click.option("--budget", type=click.FloatRange(0, min_open=True), help="Seconds for the whole gate.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Keep trees and records in this folder.")
+@click.option(
+    "--captures",
+    type=click.Path(path_type=Path),
+    help="Write a capture of each noisy test there. Default: with --keep, in that folder.",
+)
 @reporting(*FORMATS)
 @common
 def gate(
@@ -46,6 +53,7 @@ def gate(
     timeout: float | None,
     budget: float | None,
     keep: Path | None,
+    captures: Path | None,
     form: str,
     output: Path | None,
     folder: Path,
@@ -78,7 +86,7 @@ def gate(
         budget=budget,
     )
     with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
-        report = opened.gate(request, keep=keep)
+        report = opened.gate(request, keep=keep, captures=captures)
     return finish(report, form, output, quiet=quiet, verbose=verbose)
 
 
@@ -258,6 +266,8 @@ COMMANDS: tuple[click.Command, ...] = (
     classify,
     fixtures,
     flakes,
+    replay,
+    explain,
     endorse,
     install,
     uninstall,

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 
 from redbucket.core.additions import addition_changes
+from redbucket.core.annotations import strip_annotations
 from redbucket.core.decorators import compare_decorators
 from redbucket.core.details import UNCHANGED, Alteration, Detail, Effect, alteration
 from redbucket.core.doctests import doctest_change
 from redbucket.core.functions import compare_functions
-from redbucket.core.pytree import is_python, parse, shape, without_docstring
+from redbucket.core.pytree import is_python, parse_anew, shape, without_docstring
 from redbucket.core.scope import Entry, Scope, read_scope
 
 __all__ = ["Alteration", "Detail", "Effect", "altered", "doctest_change"]
@@ -40,16 +41,20 @@ def altered(
         return Alteration(Effect.CHANGED, changes=(Detail("deletes the file", 1, "", True),))
     if not is_python(path):
         return _other(old, new, path)
-    after = parse(new)
+    after = parse_anew(new)
     if after is None:
         change = Detail("can't be parsed, so that nothing is known of it", 1, "", False)
         return Alteration(Effect.CHANGED, changes=(change,))
-    before = ast.Module(body=[], type_ignores=[]) if old is None else parse(old)
+    before = ast.Module(body=[], type_ignores=[]) if old is None else parse_anew(old)
     if before is None:
         change = Detail("changes a file whose old form can't be parsed", 1, "", False)
         return Alteration(Effect.CHANGED, changes=(change,))
     if shape(before) == shape(after):
         return UNCHANGED if old is not None else alteration([], [])
+    for tree in (before, after):
+        strip_annotations(tree)
+    if shape(before) == shape(after):
+        return alteration([Detail("changes annotations, which no test runs by")], [])
     comparison = _Comparison(
         read_scope(without_docstring(before)),
         read_scope(without_docstring(after)),
@@ -138,6 +143,13 @@ class _Comparison:
 
     def _changed(self, before: list[Entry], after: list[Entry], owner: str, unit: str) -> None:
         old, new = before[-1], after[-1]
+        if (gone := _packages(before)) is not None and (kept := _packages(after)) is not None:
+            # ``import a`` and ``import a.b`` bind one and the same a
+            for module in gone - kept:
+                if self.new.uses(module.rpartition(".")[2]):
+                    text = f"no longer imports {module}, which is still used"
+                    self.changes.append(Detail(text, new.line, unit))
+            return
         texts = [entry.text for entry in before]
         if len(after) > len(before) and old.kind in ("function", "class"):
             text = f"defines {unit} a second time, which hides the first"
@@ -252,6 +264,19 @@ class _Comparison:
 
 
 _KINDS = {"function": "", "class": "class ", "value": "value ", "import": ""}
+
+
+def _packages(entries: list[Entry]) -> set[str] | None:
+    """Return the modules that ``import`` statements alone bind a package's name for, ``None`` for anything else."""
+    found = set()
+    for entry in entries:
+        level, _, rest = entry.text.removeprefix(entry.guard).partition(":")
+        module, _, name = rest.partition(":")
+        own = module == entry.name or module.startswith(f"{entry.name}.")
+        if entry.kind != "import" or entry.guard or level != "0" or name or not own:
+            return None
+        found.add(module)
+    return found
 
 
 def _elements(entry: Entry) -> list[str] | None:

@@ -214,6 +214,10 @@ def _describe(old: Assertion, new: Assertion) -> tuple[str, bool]:
     for text in _tolerance_changes(old.node, new.node):
         return f"{text}: {change}", True
     if isinstance(old.node, ast.Assert) and isinstance(new.node, ast.Assert):
+        if shape(old.node.test) == shape(new.node.test):
+            # a message is worked out where the assertion fails already; only a call in it could end the test otherwise
+            calls = new.node.msg is not None and any(isinstance(n, ast.Call) for n in ast.walk(new.node.msg))
+            return f"changes the message of the assertion: {change}", calls
         return _tests(old.node.test, new.node.test, change)
     if old.kind == new.kind == "raises" and isinstance(old.node, ast.Call) and isinstance(new.node, ast.Call):
         return _raises(old.node, new.node, change)
@@ -243,6 +247,8 @@ def _tests(old: ast.expr, new: ast.expr, change: str) -> tuple[str, bool]:
             loose = _STRENGTH[now] < _STRENGTH[was] or was in (ast.Lt, ast.Gt)
             return f"turns `{_SIGNS[was]}` into `{_SIGNS[now]}`: {change}", loose
         if was is now and shape(old.left) == shape(new.left):
+            if isinstance(old.left, ast.Constant):
+                return f"looks at something else: {change}", True
             return f"rewrites the expected value: {change}", True
     return f"replaces the assertion: {change}", False
 
@@ -252,8 +258,13 @@ def _raises(old: ast.Call, new: ast.Call, change: str) -> tuple[str, bool]:
     now = {dotted(part) for part in _classes(new.args[0] if new.args else None)}
     if (now & _BROAD) - was or was < now:
         return f"expects a broader exception: {change}", True
-    if any(k.arg == "match" for k in old.keywords) and not any(k.arg == "match" for k in new.keywords):
+    messages = [next((shape(k.value) for k in call.keywords if k.arg == "match"), "") for call in (old, new)]
+    if messages[0] and not messages[1]:
         return f"no longer checks the message: {change}", True
+    if was == now and messages[0] != messages[1]:
+        return f"{'expects another' if messages[0] else 'also checks the'} message: {change}", bool(
+            messages[0]
+        )
     return f"expects another exception: {change}", was != now
 
 

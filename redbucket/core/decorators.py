@@ -44,6 +44,18 @@ def compare_decorators(
             more, worse = _compare_settings(node, partner, unit)
         additions += more
         changes += worse
+    for node in fresh.copy():
+        was = next((other for other in left if last_name(other) == last_name(node)), None)
+        if was is not None and last_name(node) in SKIPS:
+            left.remove(was)
+            fresh.remove(node)
+            change = f"`@{source_text(was)}` became `@{source_text(node)}`"
+            if _reasonless(was) == _reasonless(node):
+                text = f"gives another reason for a skipped or excused test: {change}"
+                additions.append(Detail(text, node.lineno, unit))
+            else:
+                text = f"changes when the test is skipped or excused: {change}"
+                changes.append(Detail(text, node.lineno, unit, True))
     for node in left:
         name, at = last_name(node), f"`@{source_text(node)}`"
         if name in SKIPS:
@@ -71,6 +83,14 @@ def compare_decorators(
     if not additions and not changes:
         changes.append(Detail("changes the order of the decorators", line, unit))
     return additions, changes
+
+
+def _reasonless(node: ast.expr) -> list[str]:
+    """Return what a marker says besides a ``reason`` that is plain text."""
+    if not isinstance(node, ast.Call):
+        return [shape(node)]
+    rest = [k for k in node.keywords if k.arg != "reason" or not isinstance(k.value, ast.Constant)]
+    return [shape(node.func), *map(shape, node.args), *sorted(f"{k.arg}={shape(k.value)}" for k in rest)]
 
 
 def _without_common(before: list[ast.expr], after: list[ast.expr]) -> tuple[list[ast.expr], list[ast.expr]]:
@@ -115,6 +135,10 @@ def compare_rows(old: ast.expr, new: ast.expr, unit: str) -> tuple[list[Detail],
         if (was and shape(was)) == (now and shape(now)):
             continue
         rows = _elements(was), _elements(now)
+        if what == "id" and (was is None or now is None):
+            said = "gives the parameter rows ids" if was is None else "takes the parameter rows' ids away"
+            changes.append(Detail(f"{said}, so that the tests have other names", new.lineno, unit))
+            continue
         if rows[0] is None or rows[1] is None:
             changes.append(Detail(f"changes where the parameter {what}s come from", new.lineno, unit))
             continue

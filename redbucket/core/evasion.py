@@ -25,7 +25,7 @@ from redbucket.core.testtree import is_main_guard
 # text that is put together needs one of these to be asked for.
 _WORDS = re.compile(
     rb"pytest|unittest|nose|environ|getenv|modules|argv|exit|Exit|quit|__eq__|__ne__|setattr|delattr"
-    rb"|builtins|_getframe|inspect|traceback|_current_frames|get_objects|get_referrers|REDBUCKET_|TEST_SEED"
+    rb"|getattr|__import__|import_module|builtins|_getframe|inspect|traceback|_current_frames|get_objects|get_referrers|REDBUCKET_|TEST_SEED"
     rb"|\b(?:time|random|datetime|uuid)\b[\w\s.\\]*=[^=]"
 )
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -68,9 +68,36 @@ def signs(source: bytes, path: str, *, helper: bool = False) -> list[Sign]:
     if tree is None:
         return []
     # A function inside a function is seen twice.
-    found = list(dict.fromkeys(_Reader(tree, path, helper).read()))
+    found = list(dict.fromkeys(_Reader(_Plain().visit(tree), path, helper).read()))
     found.sort(key=lambda sign: sign.line)
     return found
+
+
+class _Plain(ast.NodeTransformer):
+    """Writes ``getattr(a, "b")`` as ``a.b``, ``__import__("a")`` as ``a``, and joins texts: what they mean."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        texts = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+        name, plain = dotted(node.func), not node.keywords and len(texts) == 1
+        if plain and name == "getattr" and len(node.args) == 2 and texts[0].isidentifier():
+            return ast.copy_location(ast.Attribute(node.args[0], texts[0], ast.Load()), node)
+        if (
+            plain
+            and name in ("__import__", "import_module", "importlib.import_module")
+            and len(node.args) == 1
+        ):
+            parts = texts[0].split(".")
+            if all(part.isidentifier() for part in parts):
+                return ast.copy_location(ast.parse(texts[0], mode="eval").body, node)
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        sides = [s.value for s in (node.left, node.right) if isinstance(s, ast.Constant)]
+        if isinstance(node.op, ast.Add) and len(sides) == 2 and all(isinstance(s, str) for s in sides):
+            return ast.copy_location(ast.Constant("".join(map(str, sides))), node)
+        return node
 
 
 class _Reader:

@@ -140,6 +140,12 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     ] = ()
     timeout: Annotated[float, Meta(gt=0, description="Seconds for one test.")] = 60.0
     budget: Annotated[float, Meta(gt=0, description="Seconds for the whole gate.")] = 3600.0
+    challenge_budget: Annotated[
+        float,
+        Meta(
+            ge=0, description="Seconds to look for the test that makes another one fail by order; 0 for none."
+        ),
+    ] = 120.0
     reruns: Annotated[int, Meta(ge=1, description="Full runs under the same seed.")] = 3
     scope: Annotated[
         Literal["all", "failed"], Meta(description="Rerun everything, or only what failed in the first run.")
@@ -259,6 +265,7 @@ _ALLOWED = {
     "run.reruns": "a whole number of at least 1",
     "run.timeout": "a number of seconds above 0",
     "run.budget": "a number of seconds above 0",
+    "run.challenge_budget": "a number of seconds, 0 or more",
     "run.command": 'at least one word, for example ["python", "-m", "pytest"]',
     "run.prepare": 'commands of at least one word each, for example [["make", "ext"]]',
 }
@@ -302,7 +309,11 @@ def _impossible(policy: Policy) -> Iterator[tuple[str, str, str]]:
             "name a committed file",
         )
     run = policy.run
-    for key, seconds in (("run.timeout", run.timeout), ("run.budget", run.budget)):
+    for key, seconds in (
+        ("run.timeout", run.timeout),
+        ("run.budget", run.budget),
+        ("run.challenge_budget", run.challenge_budget),
+    ):
         if not math.isfinite(seconds):
             yield key, f"expected seconds, found {seconds}", f"use {_ALLOWED[key]}"
     for key, words in (

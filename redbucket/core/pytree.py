@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import warnings
+from functools import lru_cache
 
 # What makes a docstring more than documentation: doctest prompts, and pytest's
 # switch that turns assertion rewriting off.
@@ -12,6 +13,9 @@ _LIVE_DOCSTRING = (">>>", "PYTEST_DONT_REWRITE")
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 # Contexts follow from the place of a node; kind is the u of u"": neither changes what runs.
 _IGNORED = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
+
+_KEPT_BYTES = 256 * 1024
+_BACKWARDS: dict[type[ast.AST], tuple[str, ...]] = {}
 
 
 def is_python(path: str) -> bool:
@@ -23,8 +27,20 @@ def parse(source: bytes) -> ast.Module | None:
     """Return the tree of ``source``, or ``None`` if this interpreter can't parse it.
 
     Newer or older syntax, a wrong encoding, NUL bytes and nesting that the
-    parser gives up on are all the same to the caller: not understood.
+    parser gives up on are all the same to the caller: not understood. The tree
+    is shared with whoever asks next, and must not be changed.
     """
+    return _kept(source) if len(source) <= _KEPT_BYTES else parse_anew(source)
+
+
+# Several guards ask for the same files; a tree takes up to 100 times its source.
+@lru_cache(maxsize=8)
+def _kept(source: bytes) -> ast.Module | None:
+    return parse_anew(source)
+
+
+def parse_anew(source: bytes) -> ast.Module | None:
+    """Return a tree as ``parse`` does, one that the caller may change."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -44,9 +60,9 @@ def shape(node: ast.AST | list[ast.stmt] | list[ast.expr] | None) -> str:
     while stack:
         item = stack.pop()
         if isinstance(item, ast.AST):
-            out.append(type(item).__name__)
-            fields = [name for name in item._fields if name not in _IGNORED]
-            for name in reversed(fields):
+            kind = type(item)
+            out.append(kind.__name__)
+            for name in _BACKWARDS.get(kind) or _backwards(kind):
                 value = getattr(item, name, None)
                 if name == "body" and isinstance(item, _DOCUMENTED):
                     value = without_docstring(item)
@@ -54,11 +70,19 @@ def shape(node: ast.AST | list[ast.stmt] | list[ast.expr] | None) -> str:
         elif isinstance(item, list):
             out.append(f"[{len(item)}")
             stack.extend(reversed(item))
+        elif item is None:
+            out.append("NoneType:None")
         elif isinstance(item, str):
             out.append(repr(item))
         else:
             out.append(_constant(item))
     return " ".join(out)
+
+
+def _backwards(kind: type[ast.AST]) -> tuple[str, ...]:
+    """Return the fields of a kind of node that change what runs, the last one first."""
+    names = tuple(name for name in reversed(kind._fields) if name not in _IGNORED)
+    return _BACKWARDS.setdefault(kind, names)
 
 
 def _constant(value: object) -> str:

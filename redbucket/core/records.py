@@ -12,6 +12,8 @@ from enum import Enum
 
 import msgspec
 
+from redbucket.core.conditions import PLAIN, Conditions
+
 SCHEMA = "redbucket.record/1"
 
 
@@ -33,7 +35,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="
     """First line, written by the parent before the process starts.
 
     ``world`` is B, H, F, P or R ("" outside the gate); ``condition`` names the
-    experiment ("plain", "alone", "reversed", "hash-seed", ...).
+    experiment ("plain", "alone", "reversed", "hash-seed", ...). ``environment`` holds the names
+    of the run's variables, with the values of those that are known to hold no secret.
     """
 
     schema: str = SCHEMA
@@ -46,6 +49,9 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="
     command: list[str] = []
     nonce: str = ""
     started: str = ""
+    environment: dict[str, str | None] = {}
+    conditions: Conditions = PLAIN
+    used_home: str = ""
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="session"):
@@ -88,7 +94,8 @@ class End(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="end
     project frame, normalised message). ``attempts`` holds the outcome of each
     attempt where a plugin reran the test inside the process. ``seed`` is
     TEST_SEED as the process saw it when the test ended. ``touched`` are changed
-    product lines that it executed, as "path:line".
+    product lines that it executed, as "path:line". ``state`` is what the test left changed,
+    in runs that look for it.
     """
 
     nodeid: str
@@ -105,6 +112,7 @@ class End(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="end
     entropy: list[str] = []
     attempts: list[str] = []
     touched: list[str] = []
+    state: list[str] = []
     index: int = 0
 
 
@@ -123,7 +131,7 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="
     changed files whose module came from outside the tree, ``parts`` built or
     generated modules taken from the installed copy, ``pinned`` what was seeded,
     ``sentinels`` what the sentinels did wrong, ``tampered`` judge-side files that
-    differ after the run.
+    differ after the run, ``patched`` parts of the test machinery that were replaced in it.
     """
 
     complete: bool
@@ -137,6 +145,7 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="
     pinned: list[str] = []
     sentinels: str = ""
     tampered: list[str] = []
+    patched: list[str] = []
 
 
 Event = Header | Session | Collected | Start | End | Restart | Footer
@@ -158,6 +167,7 @@ class Test(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     entropy: tuple[str, ...] = ()
     attempts: tuple[str, ...] = ()
     touched: tuple[str, ...] = ()
+    state: tuple[str, ...] = ()
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,7 +176,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     ``broken`` is empty for a complete record, otherwise it says where it broke;
     what came before still counts, but only as incomplete. ``tests`` keeps the
     order of the run; ``collected`` the ids that had to run. ``nonce`` tells two
-    runs of one number apart where the record has something to tell them by.
+    runs of one number apart where the record has something to tell them by. ``header`` is
+    that of redbucket's own records.
     """
 
     run_id: int
@@ -186,5 +197,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     pinned: tuple[str, ...] = ()
     sentinels: str = ""
     tampered: tuple[str, ...] = ()
+    patched: tuple[str, ...] = ()
     duration: float = 0.0
     nonce: str = ""
+    header: Header | None = None

@@ -55,6 +55,11 @@ def references(nodes: Iterable[ast.AST]) -> References:
                 own.add(node.id)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             imports.update(import_refs(node).values())
+            if depth == 1:
+                own.update(import_refs(node))
+        elif isinstance(node, ast.ExceptHandler):
+            if depth == 1 and node.name:
+                own.add(node.name)
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             shared.update(node.names)
         elif isinstance(node, ast.Call):
@@ -66,6 +71,8 @@ def references(nodes: Iterable[ast.AST]) -> References:
                     for arg in node.args
                     if isinstance(arg, ast.Constant) and isinstance(arg.value, str)
                 )
+        if depth == 1 and isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            own.add(node.name)
         if isinstance(node, _FUNCTIONS):
             requests.update(arguments(node))
             if depth == 0:
@@ -79,7 +86,12 @@ def references(nodes: Iterable[ast.AST]) -> References:
             continue
         # Only a function's own level (depth 1) makes names local: not a module's, not a comprehension's.
         inner = depth + 2 if isinstance(node, _SCOPES) else depth
-        stack.extend((child, inner) for child in ast.iter_child_nodes(node))
+        for field in node._fields:  # ast.iter_child_nodes takes twice as long
+            value = getattr(node, field, None)
+            if isinstance(value, ast.AST):
+                stack.append((value, inner))
+            elif isinstance(value, list):
+                stack.extend((child, inner) for child in value if isinstance(child, ast.AST))
     # What self.x means is found in the class.
     own -= shared | {"self", "cls"}
     return References(

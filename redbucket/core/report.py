@@ -44,6 +44,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     tried: list[str] = []
     blocks: bool = False
     frozen_until: str | None = None
+    capture: str | None = None
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,6 +17,7 @@ INTRODUCED = "introduced"
 ALREADY_RED = "already red"
 ALREADY_NOISY = "already noisy"
 UNSHOWN = "not shown to come from the patch"
+RED_BEFORE = "red in base too, so not this patch's: mend it there"
 
 
 @dataclass(frozen=True)
@@ -113,8 +114,8 @@ def row_of(name: str, trials: Trials, facts: Facts) -> Row:
         state=state,
         cause=facts.cause.value if facts.cause and decision.bucket is not Bucket.STABLE_PASS else None,
         why=" ".join([decision.why, *_extra(facts, state)]),
-        spend=decision.spend,
-        doubt=_doubt(name, trials, evidence, decision),
+        spend=RED_BEFORE if state == ALREADY_RED else decision.spend,
+        doubt=_doubt(name, trials, evidence, decision) if introduced else None,
         outcomes=outcomes,
         fixtures=sorted({*facts.moved, *facts.off_lock}),
         message=evidence.message,

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from redbucket.core.conditions import PLAIN, Conditions
+
 Order = Literal["natural", "given", "reversed", "shuffled"]
 
 
@@ -17,7 +19,9 @@ class RunSpec:
     ``only``), ``files`` limits them to those files; ``lines`` are the product lines to watch, by path; ``modules`` the
     changed Python files and the dotted names under which they must be imported
     from the tree; ``roots`` the folders of the tree that go on the import path;
-    ``used_home`` names an earlier run whose HOME and TMPDIR are used again.
+    ``masked`` hides from the run that it is a gate's;
+    ``used_home`` names an earlier run whose HOME and TMPDIR are used again;
+    ``conditions`` are those of an experiment.
     Times are in seconds.
     """
 
@@ -38,6 +42,8 @@ class RunSpec:
     fixtures: tuple[str, ...] = ()
     watched: tuple[str, ...] = ()
     used_home: str = ""
+    masked: bool = False
+    conditions: Conditions = PLAIN
     timeout: float = 60.0
 
     @property

@@ -6,6 +6,7 @@ import ast
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from redbucket.core.pytree import docstring, dotted, hash_text, parse, shape, without_docstring
 from redbucket.core.references import ImportRef, References, import_refs, references
@@ -131,8 +132,12 @@ def is_main_guard(node: ast.stmt) -> bool:
     )
 
 
+@lru_cache(maxsize=32)  # two guards ask for the same files
 def read_module(path: str, source: bytes) -> Module:
-    """Return the nodes of a file; one that does not parse has a single ambient node of its bytes."""
+    """Return the nodes of a file; one that does not parse has a single ambient node of its bytes.
+
+    The module is shared with whoever asks next, and must not be changed.
+    """
     tree = parse(source)
     module = Module(path, parsed=tree is not None)
     ambient = module.node(AMBIENT, 1, "module")

@@ -20,6 +20,7 @@ class Trials:
     unstable: frozenset[str] = frozenset()
     results: dict[str, dict[Key, list[Test]]] = field(default_factory=dict)
     order: list[str] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
 
     @classmethod
     def of(cls, runs: Iterable[Run]) -> Trials:
@@ -51,6 +52,7 @@ class Trials:
         """Take the results of ``run``, of all tests or of those ``among`` the names."""
         common = self.names(run)
         key = (run.world, run.condition)
+        self.runs.append(run)
         for nodeid, test in run.tests.items():
             name = common.get(nodeid, nodeid)
             if among is not None and name not in among:
@@ -88,6 +90,10 @@ class Trials:
             self.outcomes(name, world) + self.outcomes(name, world, "again") for world in ("H", "B")
         )
         return sum(o in FAILING for o in head), len(head), sum(o in FAILING for o in base), len(base)
+
+    def run_of(self, test: Test) -> Run | None:
+        """Return the run in which a result was seen, None for one that no run has (a missing test)."""
+        return next((run for run in self.runs if run.tests.get(test.nodeid) is test), None)
 
     def seen(self, name: str) -> Mapping[Key, list[Test]]:
         """Return everything that was seen of one test."""

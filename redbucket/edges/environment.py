@@ -26,16 +26,20 @@ PASSED_THROUGH = (
     "LOGNAME",
 )
 
+# Values that go into a record; of every other variable the name alone: it may hold a secret.
+RECORDED = ("COLUMNS", "LANG", "LC_ALL", "LC_CTYPE", "PYTHONHASHSEED", "PYTHONNOUSERSITE", "TEST_SEED", "TZ")
+
 # Tests that use git themselves need somebody to be.
 _GITCONFIG = "[user]\n\tname = Test\n\temail = test@example.invalid\n[init]\n\tdefaultBranch = main\n"
 
 
-def make_home(home: Path) -> None:
-    """Make a HOME that holds nothing but a git identity; keep one that exists."""
+def make_home(home: Path, *, empty: bool = False) -> None:
+    """Make a HOME that holds nothing but a git identity, or nothing; keep one that exists."""
     if home.exists():
         return
     home.mkdir(parents=True)
-    (home / ".gitconfig").write_text(_GITCONFIG, encoding="utf-8")
+    if not empty:
+        (home / ".gitconfig").write_text(_GITCONFIG, encoding="utf-8")
 
 
 def for_run(
@@ -64,6 +68,11 @@ def for_run(
         env["VIRTUAL_ENV"] = launch.prefix
     env.update(extra)
     return env
+
+
+def recorded(env: Mapping[str, str]) -> dict[str, str | None]:
+    """Return {name: value} of an environment, None for a value that no record may hold."""
+    return {name: env[name] if name in RECORDED else None for name in sorted(env)}
 
 
 def hash_number(seed: str) -> str:

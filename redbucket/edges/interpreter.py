@@ -43,6 +43,7 @@ except ImportError as error:
     out["pytest"] = None
     out["error"] = str(error)
 out["userbase"] = site.getuserbase()
+out["path"] = [folder for folder in sys.path if folder]
 print(json.dumps(out))
 """
 
@@ -59,6 +60,7 @@ class Launch:
     runner_version: str
     as_module: bool
     userbase: str = ""
+    path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,7 @@ def resolve(command: Sequence[str], work_tree: Path | None, env: Mapping[str, st
             runner_version=str(pytest_version) if parsed.runner == "pytest" else "",
             as_module=parsed.as_module,
             userbase=str(found["userbase"]) if found.get("user") else "",
+            path=tuple(str(folder) for folder in found["path"]),
         )
     what = "that can import pytest" if parsed.runner == "pytest" else ""
     raise WorldFailed(

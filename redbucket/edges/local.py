@@ -6,6 +6,8 @@ own. A crash or a hang costs one test: a new process goes on with the rest.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import secrets
 import shutil
 import signal
@@ -20,8 +22,9 @@ import msgspec
 
 from redbucket.core.records import End, Footer, Header, Outcome, Restart
 from redbucket.core.runspec import RunSpec
-from redbucket.edges import environment, supervise
+from redbucket.edges import environment, installed, masking, supervise
 from redbucket.edges.interpreter import Launch
+from redbucket.edges.load import busy
 from redbucket.edges.recordfile import RecordFile
 
 _RECORDER = Path(__file__).resolve().parent.parent / "recorder"
@@ -41,7 +44,9 @@ class LocalRunner:
     ``lay_out`` puts a tree into a folder; ``digest`` hashes paths of a folder.
     ``outside`` are folders whose code must not be what is tested (the user's work
     tree). ``deadline`` is on the monotonic clock; ``start_timeout`` bounds the
-    import of one file, and whatever else happens outside the tests.
+    import of one file, and whatever else happens outside the tests. ``installed``
+    says what the interpreter's own files are now, ``elsewhere`` makes the folder of a
+    masked run; ``records`` holds the digest of each record, as it was written.
     """
 
     launch: Launch
@@ -58,23 +63,33 @@ class LocalRunner:
     user_env: Mapping[str, str] = field(default_factory=dict)
     cancelled: threading.Event = field(default_factory=threading.Event)
     on_test: Callable[[RunSpec, int], None] = lambda spec, done: None
+    installed: Callable[[], Mapping[str, str]] = dict
+    elsewhere: Callable[[], Path] | None = None
+    records: dict[Path, str] = field(default_factory=dict)
+    _first: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    _installed: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._installed = self.installed()
 
     def run(self, spec: RunSpec) -> Path:
         """Run ``spec`` and return the path of its record; the record says how it went."""
-        place = self.folder / spec.name
-        place.mkdir(parents=True)
+        # the run's name says what it is for: code under test must not read it off its path
+        place = self.elsewhere() if spec.masked and self.elsewhere else self.folder / secrets.token_hex(6)
+        place.mkdir(parents=True, exist_ok=True)
         place = place.resolve()  # what is imported must not have two names
         tree = place / self.tree_name
         self.lay_out(spec.tree, tree)
         used = (self.folder / spec.used_home).resolve() if spec.used_home else place
         home, tmp = used / "home", used / "tmp"
-        environment.make_home(home)
+        environment.make_home(home, empty=spec.conditions.empty_home)
         tmp.mkdir(exist_ok=True)
         env = environment.for_run(
             self.user_env, self.launch, home, tmp, spec.seed, spec.hash_seed, self.extra_env
         )
         env["PWD"] = str(tree)
-        record_path = self.folder / f"{spec.name}.jsonl"
+        env.update(spec.conditions.env)
+        written, record_path = self.folder / f"{place.name}.jsonl", self.folder / f"{spec.name}.jsonl"
         header = Header(
             run_id=spec.run_id,
             world=spec.world,
@@ -85,24 +100,49 @@ class LocalRunner:
             command=[self.launch.python, "-m", self.launch.runner, *self.launch.args],
             nonce=secrets.token_hex(8),
             started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            environment=environment.recorded(env),
+            conditions=spec.conditions,
+            used_home=spec.used_home,
         )
+        record = RecordFile(written)
+        if spec.masked:
+            masking.tree(tree, spec.seed)
+            env = masking.environment(env)
         try:
-            with RecordFile(record_path) as record:
+            with record:
                 record.write(header)
                 began = time.monotonic()
                 failed = self._prepare(tree, env)
                 if failed:
                     record.write(Footer(complete=False, reason=failed))
                     return record_path
-                before = self.digest(tree, spec.watched)
-                footer = _Run(self, spec, place, tree, env, record).go()
-                after = self.digest(tree, spec.watched)
-                tampered = sorted(path for path in before if before[path] != after.get(path))
+                before, stamps = self.digest(tree, spec.watched), _stamps(tree, spec.watched)
+                # laid out before any code of the patch ran; a build may differ from run to run
+                first = before if self.prepare else self._first.setdefault(spec.tree, before)
+                with busy(self.launch.python, spec.conditions.load):
+                    footer = _Run(self, spec, place, tree, env, record).go()
+                after, now = self.digest(tree, spec.watched), _stamps(tree, spec.watched)
+                fixtures = frozenset(spec.fixtures)
+                tampered = sorted(
+                    path
+                    for path in before
+                    if not (first.get(path) == before[path] == after.get(path))
+                    or (stamps.get(path) != now.get(path) and path not in fixtures)
+                )
+                rewritten = installed.differences(self._installed, self.installed())
+                if rewritten:
+                    reason = f"the interpreter's own files were changed while tests ran: {', '.join(rewritten[:3])}"
+                    footer = msgspec.structs.replace(footer, complete=False, reason=reason)
                 record.write(
                     msgspec.structs.replace(footer, tampered=tampered, duration=time.monotonic() - began)
                 )
         finally:
             supervise.reap(str(place))
+            if place.parent == self.folder.resolve():
+                (self.folder / spec.name).symlink_to(place.name)
+            with contextlib.suppress(FileNotFoundError):
+                written.rename(record_path)
+                self.records[record_path] = record.digest
         return record_path
 
     def _prepare(self, tree: Path, env: Mapping[str, str]) -> str:
@@ -253,6 +293,7 @@ class _Run:
         elif kind == "origins":
             for name in ("foreign", "elsewhere", "parts"):
                 self.extra.setdefault(name, {}).update(event[name])
+            self.extra["patched"] = sorted({*self.extra.get("patched", ()), *event["patched"]})
             return
         elif kind not in ("session", "start"):
             return
@@ -299,9 +340,14 @@ class _Run:
             "collect_only": spec.collect_only,
             "sentinels": self.names,
             "broken_files": dict(self.broken_files),
+            "diagnose": spec.conditions.for_recorder(),
+            "masked": spec.masked,
         }
+        if spec.masked:
+            settings["parent"] = None  # a shell; it dies with its session
+        argv = [launch.python, str(self.boot)]
         return supervise.Process(
-            argv=[launch.python, str(self.boot)],
+            argv=masking.command(argv) if spec.masked else argv,
             env=self.env,
             cwd=self.tree,
             settings=settings,
@@ -309,6 +355,16 @@ class _Run:
             start_timeout=max(self.runner.start_timeout, spec.timeout),
             deadline=self.runner.deadline,
         )
+
+
+def _stamps(tree: Path, paths: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Return what a file has that can't be put back: its number, and when it was last changed."""
+    found = {}
+    for path in paths:
+        with contextlib.suppress(OSError):
+            seen = os.lstat(f"{tree}/{path}")
+            found[path] = (seen.st_ino, seen.st_ctime_ns)
+    return found
 
 
 def _status(status: int) -> str:

@@ -16,6 +16,8 @@ from redbucket.edges.git import Caller
 _CHUNK = 200
 _CACHE_BYTES = 64 * 1024 * 1024
 _CACHED_BLOB = 1024 * 1024
+# Room is left for what is read besides, so that nothing goes before it was asked for.
+_PREFETCH_BYTES = _CACHE_BYTES * 3 // 4
 _PART = 1024 * 1024
 # A hook that reads the policy and nothing else is over before a long-lived process would pay.
 _ALONE = 2
@@ -63,6 +65,18 @@ class Objects:
                 found[oid] = content
                 self._keep(oid, content)
             return found
+
+    def prefetch(self, oids: Iterable[str]) -> None:
+        """Read blobs in one go for those who ask later, as many as can be kept."""
+        with self._lock:
+            wanted = [oid for oid in dict.fromkeys(oids) if oid not in self._cache]
+            if len(wanted) <= _ALONE:
+                return
+            for at in range(0, len(wanted), _CHUNK):
+                if self._held >= _PREFETCH_BYTES:
+                    return
+                for oid, content in self._chunk(wanted[at : at + _CHUNK], self._content):
+                    self._keep(oid, content)
 
     def sizes(self, oids: Iterable[str]) -> dict[str, int]:
         """Return the size in bytes of each object. Raises Undecided "missing-object"."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -19,6 +20,7 @@ class RecordFile:
         self._path = path
         self._encoder = msgspec.json.Encoder()
         self._stream: BinaryIO | None = None
+        self._written = hashlib.sha256()
 
     def __enter__(self) -> RecordFile:
         self._stream = self._path.open("xb", buffering=0)
@@ -29,6 +31,11 @@ class RecordFile:
     ) -> None:
         if self._stream is not None:
             self._stream.close()
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of all that was written: code under test could reach the file by its path."""
+        return self._written.hexdigest()
 
     def write(self, event: Event) -> None:
         """Write one event; raise WorldFailed if the disk does not take it."""
@@ -41,6 +48,7 @@ class RecordFile:
     def _put(self, line: bytes) -> None:
         assert self._stream is not None
         data = memoryview(line + b"\n")
+        self._written.update(data)
         try:
             while data:
                 data = data[self._stream.write(data) :]

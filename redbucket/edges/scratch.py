@@ -287,9 +287,12 @@ class TreeView:
         return {path: known[oid] for path, oid in oids.items()}
 
     def prefetch(self, paths: Iterable[str]) -> None:
-        """Read many files in one go, so that reading them later costs nothing."""
+        """Read many files in one go, so that reading them later costs nothing; paths that aren't here are left out.
+
+        Raises Undecided as ``read`` does.
+        """
         entries = self.entries
-        self._scratch.read_blobs(
+        self._scratch.objects.prefetch(
             entry.oid for path in paths if (entry := entries.get(path)) and not entry.is_gitlink
         )
 

@@ -130,7 +130,12 @@ class Listener:
             self.said.forged = "a record line that the recorder did not write"
             return
         self.key = hashlib.blake2b(self.key, digest_size=32).digest()
-        event = json.loads(body)
+        try:
+            self._event(json.loads(body), now)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            self.said.forged = "a record line that makes no sense"
+
+    def _event(self, event: dict[str, Any], now: float) -> None:
         kind = event["event"]
         said = self.said
         said.events += 1
@@ -164,7 +169,7 @@ def run_process(
     config_read, config_write = os.pipe()
     record_read, record_write = os.pipe()
     life_read, life_write = os.pipe()
-    settings = {**process.settings, "key": key.hex(), "parent": os.getpid()}
+    settings = {"parent": os.getpid(), **process.settings, "key": key.hex()}
     try:
         child = subprocess.Popen(
             [*process.argv, str(config_read), str(record_write), str(life_read)],

@@ -6,6 +6,8 @@ import contextlib
 import errno
 import fcntl
 import os
+import re
+import secrets
 import shutil
 import stat
 import tempfile
@@ -18,6 +20,8 @@ from redbucket.core.errors import WorldFailed
 _PREFIX = "redbucket-"
 _UNBORN = ".redbucket-new-"  # a folder that has no lock yet, so that no other process takes it for stale
 _LOCK = ".lock"
+_ELSEWHERE = "work-"
+_MARKER = ".elsewhere-"
 _UNBORN_AGE = 3600.0
 
 
@@ -81,6 +85,21 @@ class Workshop:
             return place
         raise WorldFailed("not-writable", f"{self.root} holds a million folders named {name}", "clear it")
 
+    def elsewhere(self) -> Path:
+        """Make and return a folder beside the workshop whose path does not tell what it is for.
+
+        It goes with the workshop: a marker inside says its name.
+        """
+        name = f"{_ELSEWHERE}{secrets.token_hex(6)}"
+        try:
+            (self.root / f"{_MARKER}{name}").touch()
+            place = self.root.parent / name
+            place.mkdir(mode=0o700)
+            (place / "pytest.ini").write_text("[pytest]\n")
+        except OSError as problem:
+            raise cannot_write(self.root, problem) from problem
+        return place
+
     def keep(self, path: Path, folder: Path) -> Path:
         """Move ``path`` out of the workshop into the user's ``folder``; return its new place.
 
@@ -141,6 +160,12 @@ def remove(root: Path) -> bool:
 
     The lock file goes last, so that a broken-off removal is finished by the next start.
     """
+    for marker in root.glob(f"{_MARKER}*"):
+        name = marker.name.removeprefix(_MARKER)
+        if re.fullmatch(_ELSEWHERE + "[0-9a-f]{12}", name):  # code under test may write here
+            place = root.parent / name
+            _open_up(place)
+            shutil.rmtree(place, ignore_errors=True)
     for attempt in range(4):
         if not os.path.lexists(root):
             return True

@@ -43,6 +43,7 @@ class Known:
     tried: list[str] = field(default_factory=list)
     revealed_by: str = ""
     wavers: bool = False
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

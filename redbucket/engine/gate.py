@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
+from redbucket.core.align import function_of
 from redbucket.core.buckets import Bucket
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.report import GateReport, IdentityReport, Problem, Row
+from redbucket.core.testpath import pytest_id
 from redbucket.core.verdict import EXIT_CODES, count, decide
 from redbucket.engine.ports import Bench, History, Objects
-from redbucket.engine.subject import Request, Subject, examine, examine_index, require_judgeable
+from redbucket.engine.subject import Request, Subject, branch_of, examine, examine_index, require_judgeable
 from redbucket.engine.today import utc_today
 from redbucket.guards import registry
 
 if TYPE_CHECKING:
+    from redbucket.core.noisecapture import NoiseCapture
     from redbucket.engine.specs import Specs
 
 
@@ -26,7 +29,8 @@ class Tools:
 
     ``bench`` makes the bench once it is known what is judged; it returns the
     bench, whether the command is ``python -m``, and the interpreter's path.
-    ``today`` is the date in UTC that freezes are held against.
+    ``today`` is the date in UTC that freezes are held against. ``capture`` puts the capture of a
+    noisy test away and returns the name of its file; None: no captures are made.
     """
 
     history: History
@@ -36,11 +40,13 @@ class Tools:
     clock: Callable[[], float]
     environment: Mapping[str, str] | None = None
     today: Callable[[], date] = utc_today
+    capture: Callable[[NoiseCapture], str] | None = None
 
 
 def gate(request: Request, tools: Tools) -> GateReport:
     """Judge one patch and return the report. Raises RedbucketError where there is nothing to report."""
     # imported here: a static hook runs ``guard`` alone, and pays for what it uses
+    from redbucket.engine.capturing import with_captures
     from redbucket.engine.flakes import freezes
     from redbucket.engine.judge import Judge
     from redbucket.engine.specs import specs_for
@@ -81,7 +87,13 @@ def gate(request: Request, tools: Tools) -> GateReport:
         say=tools.say,
         over=lambda: tools.clock() - began > budget,
         freezes=freezes(subject, today),
+        limited=_limit(tools.clock, run.challenge_budget) if run.challenge_budget else None,
     ).judge()
+    if tools.capture is not None:
+        branch = request.head_ref or branch_of(request.head, tools.history)
+        judged.rows = with_captures(
+            judged.rows, judged.trials, subject, request, branch, specs, tools.capture
+        )
     report.rows += judged.rows
     report.findings += judged.findings
     report.problems += judged.problems
@@ -89,6 +101,9 @@ def gate(request: Request, tools: Tools) -> GateReport:
     report.interpreter = judged.session or report.interpreter
     rows, findings = untrusted_rows(subject, tools.objects, specs, bench, tools.say)
     report.rows += rows
+    # their rows say it better than the guard's notes
+    listed = {function_of(pytest_id(row.nodeid, subject.sides.merged)) for row in rows}
+    report.findings = [f for f in report.findings if f.rule != "untrusted-test" or f.nodeid not in listed]
     report.findings += findings
     _untrusted_green(report, judged.touching, specs)
     return report.finish()
@@ -116,6 +131,16 @@ def guard(
     context = subject.context(tools.today(), scope=scope)
     report.findings += registry.check(context, subject.judge, names)
     return report.finish()
+
+
+def _limit(clock: Callable[[], float], seconds: float) -> Callable[[], Callable[[], bool]]:
+    """Return what starts a time limit."""
+
+    def start() -> Callable[[], bool]:
+        began = clock()
+        return lambda: clock() - began > seconds
+
+    return start
 
 
 def _conflict(path: str) -> Finding:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from redbucket.core import worlds
 from redbucket.core.align import unstable_functions
-from redbucket.core.buckets import Bucket
+from redbucket.core.buckets import Bucket, Cause
 from redbucket.core.classification import FAILING
 from redbucket.core.evidence import SUITE_LEAST, SUITE_RED
 from redbucket.core.findings import Finding, Severity
@@ -20,7 +20,10 @@ from redbucket.core.rows import Facts, row_of
 from redbucket.core.testpath import file_of, pytest_id
 from redbucket.core.trials import Trials, all_failed, all_passed
 from redbucket.engine.challenge import Challenge, is_clean, is_noisy
+from redbucket.engine.contraries import Contraries
+from redbucket.engine.masked import Masked
 from redbucket.engine.offlock import off_lock
+from redbucket.engine.polluters import search_of, sentence
 from redbucket.engine.ports import Bench, Objects
 from redbucket.engine.scout import choose_scouted
 from redbucket.engine.specs import Specs, add_world
@@ -48,7 +51,11 @@ class Judged:
 
 @dataclass
 class Judge:
-    """One gate's runs, from the first to the last."""
+    """One gate's runs, from the first to the last.
+
+    ``limited`` starts the time for the search of what an order depends on, and returns what says
+    that it is over; None: no search.
+    """
 
     subject: Subject
     objects: Objects
@@ -61,6 +68,7 @@ class Judge:
     over: Callable[[], bool]
     freezes: Mapping[str, Frozen] = field(default_factory=dict)
     unscouted: str = ""
+    limited: Callable[[], Callable[[], bool]] | None = None
 
     def judge(self) -> Judged:
         """Run, compare, challenge and classify."""
@@ -87,8 +95,9 @@ class Judge:
         suspects = [n for n in names if not is_clean(trials, n)]
         suspects += self._woken(names, trials, challenge)
         rewritten = sorted({p for run in head for p in run.tampered})
+        patched = sorted({p for run in head for p in run.patched} - set(collected.patched))
         base: Run | None = None
-        if suspects or rewritten:
+        if suspects or rewritten or patched:
             self.say(f"{len(suspects)} tests not clean: running base under the same seed and order")
             (base,) = self.bench.run([self.specs.make("B")])
             renamed = trials.learn([collected.collected, base.collected], head[0].collected)
@@ -97,10 +106,12 @@ class Judge:
             )
             challenge.take([base])
         self._rewritten(rewritten, base, out)
+        self._patched(patched, base, out)
         environment = _environment(head, base)
         if troubles or environment:
             out.problems += troubles + ([environment] if environment else [])
         elif not self.over():
+            self._look_at_contraries(names, trials, out)
             self._challenge(suspects, names, trials, challenge, head[0])
         if self.over():
             out.problems.append(_out_of_time(challenge.untried))
@@ -179,6 +190,29 @@ class Judge:
             for run in runs:
                 trials.add(run)
 
+    def _look_at_contraries(self, names: Sequence[str], trials: Trials, out: Judged) -> None:
+        """An agent's code runs in the process that says whether tests passed: could they fail at all?
+
+        Before the scout: a patch that counts runs and turns honest is red there.
+        """
+        changed = sorted({*self.specs.lines, *self.specs.modules})
+        if not self.subject.identity.agent or not changed:
+            return
+        passed = [t for n in names if "[#" not in n and is_clean(trials, n) for t in trials.tests(n, "H")[:1]]
+        passed = [t for t in passed if t.outcome is Outcome.PASSED]
+        if not passed:
+            return
+        self.say("looking whether the tests can fail with the patch")
+        look = Contraries(self.specs, self.objects, self.bench, self.over)
+        look.look(passed)
+        out.findings += look.findings
+        out.problems += look.problems
+        masked = Masked(self.specs, self.objects, self.bench, self.over)
+        if masked.wanted(changed):
+            self.say("looking whether they pass where nothing tells that this is a gate")
+            masked.look(passed)
+            out.findings += masked.findings
+
     # -- the challenge ------------------------------------------------------------------------------
 
     def _challenge(
@@ -202,10 +236,25 @@ class Judge:
         challenge.settle_noise(
             [n for n in present if challenge.of(n).wavers and challenge.of(n).cause is None]
         )
+        self._polluters(present, trials, challenge, first)
         if self.subject.policy.run.scout and not self.over():
             self._scout(names, trials, challenge, first)
         if self.doubt is not None:
             challenge.reduce_doubt([n for n in present if challenge.of(n).cause is None], self.doubt)
+
+    def _polluters(self, names: Sequence[str], trials: Trials, challenge: Challenge, first: Run) -> None:
+        """Name the test that breaks another, within a time of its own."""
+        ordered = [n for n in names if challenge.of(n).cause is Cause.ORDER and "[#" not in n]
+        if not ordered or self.limited is None:
+            return
+        over = self.limited()
+        for name in ordered:
+            if self.over() or over():
+                challenge.untried.append(f"which test does it to {name}")
+                continue
+            search = search_of(name, tuple(first.tests), trials, self.specs, self.bench, self.say, over)
+            culprits = search.find()
+            challenge.of(name).notes.append(sentence(culprits, search.alone_fails))
 
     def _reads(self, trials: Trials, name: str, moved: frozenset[str]) -> bool:
         return any(path in moved for test in trials.tests(name, "H") for path in test.fixtures)
@@ -285,6 +334,7 @@ class Judge:
                 new=name not in in_base and base is not None,
                 vanished=gone,
                 off_lock=tuple(sorted(read & off_lock)),
+                notes=tuple(known.notes),
                 wrote_in_base=any(t.wrote for t in trials.tests(name, "B")),
             )
             row = row_of(name, trials, facts)
@@ -343,6 +393,22 @@ class Judge:
                     remedy="find what writes it: tests and test configuration must not change during a run",
                 )
             )
+
+    def _patched(self, parts: Sequence[str], base: Run | None, out: Judged) -> None:
+        """What decides outcomes was replaced in head's process, and not in base's."""
+        parts = [p for p in parts if base is None or p not in base.patched]
+        if not parts:
+            return
+        few = ", ".join(parts[:3]) + (f" and {len(parts) - 3} more" if len(parts) > 3 else "")
+        out.findings.append(
+            Finding(
+                rule="machinery-patched",
+                severity=Severity.REFUSE if self.subject.identity.agent else Severity.WARN,
+                path=min((*self.specs.lines, *self.specs.modules), default=None),
+                reason=f"with the patch, code under test replaces what decides the outcome of tests: {few}",
+                remedy="product code must leave the test framework, the recorder and builtins as they are",
+            )
+        )
 
     def _notes(self, out: Judged, first: Run, challenge: Challenge) -> None:
         if challenge.untried:

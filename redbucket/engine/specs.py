@@ -49,7 +49,7 @@ class Specs:
 
     def other_seed(self, purpose: str) -> str:
         """Return another seed, the same for the same patch."""
-        return derive(self.trees["H"], purpose)
+        return derive(self.trees.get("H") or next(iter(self.trees.values())), purpose)
 
 
 def specs_for(subject: Subject, objects: Objects, *, as_module: bool, timeout: float) -> Specs:
@@ -85,6 +85,31 @@ def specs_for(subject: Subject, objects: Objects, *, as_module: bool, timeout: f
     for world, tree in specs.trees.items():
         fixtures[world], watched_paths[world] = _judge_paths(judge, objects, tree)
     specs.fixtures, specs.watched = fixtures, watched_paths
+    return specs
+
+
+def specs_of_tree(
+    tree: str,
+    world: str,
+    objects: Objects,
+    judge: JudgeSide,
+    *,
+    seed: str,
+    timeout: float,
+    as_module: bool,
+    roots: tuple[str, ...] = (),
+) -> Specs:
+    """Return the maker of specs for one tree in one world; ``roots`` are found where none are given."""
+    entries = objects.entries(tree)
+    product = [p for p in entries if p.endswith("/__init__.py") and not judge.is_judge(p)]
+    specs = Specs(
+        trees={world: tree},
+        seed=seed,
+        roots=roots or import_roots(entries.keys(), [min(product)] if product else [], as_module=as_module),
+        timeout=timeout,
+    )
+    fixtures, watched = _judge_paths(judge, objects, tree)
+    specs.fixtures, specs.watched = {world: fixtures}, {world: watched}
     return specs
 
 

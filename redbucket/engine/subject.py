@@ -151,7 +151,7 @@ def examine(
         allowed = _signers(policy, objects.tree_view(objects.tree_of(base)))
         signed = history.signers(merge_base, head, allowed)
         commits = tuple(replace(c, signed_by=signed.get(c.oid)) for c in commits)
-    branch = request.head_ref or _branch(request.head, history)
+    branch = request.head_ref or branch_of(request.head, history)
     offered = Offered(
         base, head, merge_base, objects.tree_of(head), merged.tree, merged.conflicts, commits, branch
     )
@@ -285,7 +285,7 @@ def _branches(history: History, objects: Objects) -> tuple[str, ...]:
     return policy_at(objects, history.resolve("HEAD")).gate.protected_branches
 
 
-def _branch(head: str | None, history: History) -> str:
+def branch_of(head: str | None, history: History) -> str:
     """The branch whose name counts: the current one, or the one that was named."""
     if head is None or head == "HEAD":
         return history.current_branch()

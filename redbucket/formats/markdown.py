@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from redbucket.core.findings import Finding
 from redbucket.core.report import GateReport, Problem, Row
 from redbucket.formats import phrases
-from redbucket.formats.clean import cut, line, lines
+from redbucket.formats.clean import cut, line, lines, shell
 from redbucket.formats.phrases import Group
 from redbucket.formats.steps import Step, steps
 
@@ -146,6 +146,7 @@ def _row(row: Row, *, verbose: bool) -> str:
     ]
     out = [f"- {code(row.nodeid)}", f"  {', '.join(filter(None, said))}", f"  {prose(row.why)}"]
     out.append(f"  To do: {prose(row.spend)}" if row.spend else "")
+    out.append(f"  Again: {code(f'redbucket replay {shell(row.capture)}')}" if row.capture else "")
     if verbose:
         out += [f"  Tried: {prose(', '.join(row.tried))}" if row.tried else ""]
         out += [f"  Fixtures: {', '.join(map(code, row.fixtures))}" if row.fixtures else ""]

@@ -12,9 +12,7 @@ from redbucket.core.findings import Finding, Severity, refusals
 from redbucket.core.report import GateReport, Row, Verdict
 
 DISCLAIMER = "This does not claim a proof, a security review, or that no flake is left."
-UNTRUSTED_GREEN = (
-    "untrusted green: no trusted test that passed executes a changed line; only the patch's own tests do"
-)
+UNTRUSTED_GREEN = "untrusted green: no trusted test that passed was seen to run a changed line"
 
 _LETTERS = {"missing": "-", "xfailed": "x", "xpassed": "X"}
 _LONGEST_RUN = 9
@@ -92,13 +90,12 @@ def reasons(report: GateReport, groups: dict[Group, list[Row]]) -> list[str]:
     ]
     refused = Counter(f.rule for f in refusals(report.findings))
     for rule, n in refused.most_common():
-        parts.append(
-            f"{plural(n, 'protected file')} changed" if rule == "protected-path" else f"{rule} x {n}"
-        )
+        one, many = _RULES.get(rule, (f"finding of {rule}", f"findings of {rule}"))
+        parts.append(f"{n:,} {one if n == 1 else many}")
     if report.undecided:
         parts.append(f"{plural(len(report.undecided), 'thing')} left undecided")
     if report.untrusted_green:
-        parts.append("green rests on the patch's own tests")
+        parts.append("no trusted test runs the change")
     if parts:
         return parts
     passed = quiet_count(report, groups, Group.PASSED)
@@ -116,6 +113,20 @@ _REASONS = {
     Group.NOISE: "made noisy by this patch",
     Group.BLOCKS: "blocked for another reason",
     Group.UNCLASSIFIED: "that cannot be classified",
+}
+
+_RULES = {
+    "protected-path": ("protected file changed", "protected files changed"),
+    "altered-test": ("test of base altered by an agent", "tests of base altered by an agent"),
+    "vanished-test": ("test of base gone", "tests of base gone"),
+    "runner-tamper": ("change of how tests run", "changes of how tests run"),
+    "gate-evasion": ("evasion in the code", "evasions in the code"),
+    "git-trap": ("trap in names, links or attributes", "traps in names, links or attributes"),
+    "merge-conflict": ("conflict with base", "conflicts with base"),
+    "fixture-checksum": ("fixture off its lock", "fixtures off their lock"),
+    "flake-expiry": ("freeze that does not hold", "freezes that do not hold"),
+    "judge-rewritten": ("test file rewritten while it ran", "test files rewritten while they ran"),
+    "untrusted-green": ("change that no trusted test runs", "changes that no trusted test runs"),
 }
 
 

@@ -32,7 +32,7 @@ def steps(report: GateReport, groups: dict[Group, list[Row]]) -> list[Step]:
             Step(
                 "find out why it is noisy, then fix the isolation in the code, for",
                 _ids(noisy),
-                tuple(f"redbucket explain {_word(row.nodeid)}" for row in noisy[:1]),
+                tuple(f"redbucket explain {_word(row.nodeid)}{_range(report)}" for row in noisy[:1]),
             )
         )
     out += [Step(problem.remedy) for problem in report.undecided[:_NAMED] if problem.remedy]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.report import GateReport, Problem, Row, Verdict
 from redbucket.formats import phrases
-from redbucket.formats.clean import cut, flow, line, lines, wrap
+from redbucket.formats.clean import cut, flow, line, lines, shell, wrap
 from redbucket.formats.phrases import Group
 from redbucket.formats.steps import steps
 
@@ -54,7 +54,8 @@ class _Page:
         yield from self.findings(phrases.ranked(report.findings))
         for group, rows in groups.items():
             if rows and group is not Group.PASSED and (group is not Group.SKIPPED or self.verbose):
-                yield from self.group(group, rows)
+                undecided = group is Group.UNCLASSIFIED and bool(report.undecided)
+                yield from self.group(group, rows, "see Undecided above" if undecided else "")
         yield from self.counts(report, groups)
         yield from self.problems("Notes", report.notes)
         yield from self.closing(report, groups)
@@ -92,8 +93,12 @@ class _Page:
         yield self.paint("bold", title)
         shown = len(problems) if self.verbose else _LIMIT
         for problem in problems[:shown]:
-            remedy = f" -> {line(problem.remedy)}" if problem.remedy else ""
-            yield from wrap(f"{line(problem.code)}: {line(problem.reason)}{remedy}", self.width, "  ", "    ")
+            first, *rest = lines(problem.reason) or [""]
+            yield from wrap(f"{line(problem.code)}: {line(first)}", self.width, "  ", "    ")
+            # the end of an output says more than its start
+            yield from self.quoted(rest[-_EXCERPT_VERBOSE if self.verbose else -_EXCERPT :], "    ")
+            if problem.remedy:
+                yield from wrap(line(problem.remedy), self.width, "    -> ", "       ")
         if len(problems) > shown:
             yield f"  {_more(len(problems) - shown)}"
 
@@ -126,7 +131,7 @@ class _Page:
         if finding.remedy:
             yield from wrap(line(finding.remedy), self.width, " " * 9 + "-> ")
 
-    def group(self, group: Group, rows: Sequence[Row]) -> Iterator[str]:
+    def group(self, group: Group, rows: Sequence[Row], elsewhere: str = "") -> Iterator[str]:
         yield ""
         title = f"{group.value}: {phrases.plural(len(rows), 'test')}"
         yield self.paint("red" if group in _URGENT else "bold", title)
@@ -135,6 +140,9 @@ class _Page:
         if len(spends) == 1 and (spend := line(rows[0].spend)) and group is not Group.UNTRUSTED:
             yield from wrap(spend, self.width, "  to do: ")
         shown = len(rows) if self.verbose else _LIMITS.get(group, _LIMIT)
+        if elsewhere and not self.verbose:
+            yield f"  why: {elsewhere}"
+            shown = 3
         for row in rows[:shown]:
             yield from self.row(row, brief=group in _BRIEF and not self.verbose, spend=len(spends) > 1)
         if len(rows) > shown:
@@ -158,6 +166,8 @@ class _Page:
             return
         if spend and row.spend:
             yield from wrap(line(row.spend), self.width, "      to do: ")
+        if row.capture:
+            yield from wrap(f"redbucket replay {shell(line(row.capture))}", self.width, "      again: ")
         if self.verbose:
             yield from self.evidence(row)
         yield from self.excerpt(row.message)
@@ -168,11 +178,14 @@ class _Page:
                 comma = [f"{line(v)}{',' if i < len(values) - 1 else ''}" for i, v in enumerate(values)]
                 yield from flow(comma, self.width, f"      {label}: ", " " * (8 + len(label)))
 
+    def quoted(self, parts: Sequence[str], indent: str) -> Iterator[str]:
+        for part in parts:
+            yield self.paint("dim", f"{indent}| {cut(part, self.width - len(indent) - 2)}")
+
     def excerpt(self, message: str) -> Iterator[str]:
         parts = lines(message)
         limit = _EXCERPT_VERBOSE if self.verbose else _EXCERPT
-        for part in parts[:limit]:
-            yield self.paint("dim", f"      | {cut(part, self.width - 8)}")
+        yield from self.quoted(parts[:limit], "      ")
         if len(parts) > limit:
             yield self.paint("dim", f"      | {_more(len(parts) - limit, 'line', said=not self.verbose)}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Protocol
 
@@ -20,6 +20,9 @@ REMEDY = "put the file back to base's bytes, or have a person endorse it: `redbu
 class Sides(Protocol):
     """What a path is to the judge."""
 
+    def __hash__(self) -> int:
+        """Return a hash, by which answers are kept."""
+
     def is_test(self, path: str) -> bool:
         """Return whether ``path`` is a test, or code that tests use."""
 
@@ -33,19 +36,24 @@ class Sides(Protocol):
         """Return whether another guard refuses every change of ``path``."""
 
 
-def altered_files(context: Context, judge_side: Sides) -> Iterator[tuple[str, Alteration]]:
-    """Yield each test file that an agent changed in effect, with what became of it, by path."""
+@lru_cache(maxsize=4)  # two guards ask about one patch, and a patch of 10,000 files takes seconds
+def altered_files(context: Context, judge_side: Sides) -> tuple[tuple[str, Alteration], ...]:
+    """Return each test file that an agent changed in effect, with what became of it, by path."""
+    found = []
     inherited = _inherited(context, judge_side)
     for path in sorted(context.agent_paths):
         name = path.rsplit("/", 1)[-1]
         if judge_side.is_protected(path) or not (judge_side.is_test(path) or name == "conftest.py"):
             continue
-        found = _of_path(context, path, inherited)
-        if found.effect is not Effect.NOTHING:
-            yield path, found
+        alteration = _of_path(context, path, inherited)
+        if alteration.effect is not Effect.NOTHING:
+            found.append((path, alteration))
+    return tuple(found)
 
 
-def _of_path(context: Context, path: str, inherited: Callable[[str], _Inherited]) -> Alteration:
+def _of_path(
+    context: Context, path: str, inherited: Callable[[str], Mapping[str, frozenset[str]]]
+) -> Alteration:
     old, new = context.base.entries.get(path), context.head.entries.get(path)
     if (old and old.oid) == (new and new.oid) and (old and old.mode[:3]) == (new and new.mode[:3]):
         return UNCHANGED
@@ -55,24 +63,13 @@ def _of_path(context: Context, path: str, inherited: Callable[[str], _Inherited]
     outer: frozenset[str] = frozenset()
     if path.rsplit("/", 1)[-1] == "conftest.py":
         outer = _fixtures(context.base, path)
-    return _altered(
+    return altered(
         context.base.read(path) if old else None,
         context.head.read(path) if new else None,
         path,
-        outer,
-        inherited(path) if old and is_python(path) else (),
+        outer_fixtures=outer,
+        inherited=inherited(path) if old and is_python(path) else {},
     )
-
-
-_Inherited = tuple[tuple[str, frozenset[str]], ...]
-
-
-# Two guards ask for the same files; the bytes of a few hundred files are little.
-@lru_cache(maxsize=512)
-def _altered(
-    old: bytes | None, new: bytes | None, path: str, outer: frozenset[str], inherited: _Inherited
-) -> Alteration:
-    return altered(old, new, path, outer_fixtures=outer, inherited=dict(inherited))
 
 
 def _fixtures(tree: TreeView, path: str) -> frozenset[str]:
@@ -84,26 +81,26 @@ def _fixtures(tree: TreeView, path: str) -> frozenset[str]:
     return frozenset(names)
 
 
-def _inherited(context: Context, judge_side: Sides) -> Callable[[str], _Inherited]:
+def _inherited(context: Context, judge_side: Sides) -> Callable[[str], Mapping[str, frozenset[str]]]:
     """Return a function that says what the classes of a base file inherit from other files."""
     files: list[JudgeFiles] = []
 
-    def of(path: str) -> _Inherited:
+    def of(path: str) -> Mapping[str, frozenset[str]]:
         if b"class " not in context.base.read(path):
-            return ()
+            return {}
         if not files:
             judge = [name for name in context.base.entries if is_python(name) and judge_side.is_judge(name)]
             files.append(JudgeFiles(context.base, set(judge), ()))
         graph = files[0].graph
         module = graph.module(path)
-        found = []
+        found: dict[str, frozenset[str]] = {}
         for owner in module.members if module else ():
             names: set[str] = set()
             for place, holder in graph.lineage(module, owner)[1:] if module else ():
                 other = graph.module(place)
                 names |= other.members.get(holder, set()) if other else set()
             if names:
-                found.append((owner, frozenset(names - module.members[owner] if module else names)))
-        return tuple(found)
+                found[owner] = frozenset(names - module.members[owner] if module else names)
+        return found
 
     return of

@@ -29,8 +29,11 @@ class TreeView(Protocol):
     def sha256s(self, paths: Iterable[str]) -> Mapping[str, str]:
         """Return the SHA-256 of each blob at ``paths``, whatever its size. Raises KeyError as ``read`` does."""
 
+    def prefetch(self, paths: Iterable[str]) -> None:
+        """Make reading ``paths`` cheap: they are about to be read. Paths that the tree lacks are left out."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Context:
     """The patch under judgement.
 

@@ -24,15 +24,36 @@ GUARDS: dict[str, str] = {
     "git-trap": "redbucket.guards.git_trap",
 }
 
+# Guards that read the changed files themselves.
+_READERS = frozenset(GUARDS) - {"protected-path", "fixture-checksum"}
 _ORDER = {Severity.REFUSE: 0, Severity.WARN: 1, Severity.NOTE: 2}
 
 
 def check(context: Context, judge: JudgeSide, names: Iterable[str] | None = None) -> list[Finding]:
     """Return the findings of the named guards (all by default), the gravest first."""
     found: list[Finding] = []
-    for name in names if names is not None else GUARDS:
+    wanted = list(names if names is not None else GUARDS)
+    _prefetch(context, judge, _READERS.intersection(wanted))
+    for name in wanted:
         if name not in GUARDS:
             raise Misused("unknown-guard", f"there is no guard {name!r}", f"known: {', '.join(GUARDS)}")
         module = import_module(GUARDS[name])
         found += cast("list[Finding]", module.check(context, judge))
     return sorted(found, key=lambda f: (_ORDER[f.severity], f.rule, f.path or "", f.line or 0))
+
+
+def _prefetch(context: Context, judge: JudgeSide, readers: frozenset[str]) -> None:
+    """Read the changed sources in one go: one question to git for each of 10,000 files takes seconds."""
+    if not readers:
+        return
+    from redbucket.core.pytree import is_python  # the guard for protected paths alone needs no syntax trees
+
+    marks = "flake-expiry" in readers  # who reads the tests of people, too
+    mine = context.agent_paths if readers - {"flake-expiry"} else frozenset()
+    paths = [
+        change.path
+        for change in context.patch.changes
+        if is_python(change.path) and (change.path in mine or (marks and judge.is_test(change.path)))
+    ]
+    for tree in (context.base, context.head):
+        tree.prefetch(paths)

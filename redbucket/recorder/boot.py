@@ -29,14 +29,14 @@ def run(package):
     """Run the tests as the settings say and return the exit status of the runner."""
     settings = _settings(int(sys.argv[1]))
     record_fd, life_fd = int(sys.argv[2]), int(sys.argv[3])
-    if os.getppid() != settings["parent"]:
+    if settings["parent"] is not None and os.getppid() != settings["parent"]:
         return 97
     try:
         _die_with_parent()
     except (OSError, AttributeError, ImportError):
         pass  # no libc by that name: the broken pipe ends an orphan a little later
     from . import channel as channels
-    from . import guardian, lines, roots, seeds, watch
+    from . import guardian, lines, machinery, roots, seeds, watch
 
     guardian.post(life_fd, record_fd, os.path.dirname(settings["tree"]))
 
@@ -58,6 +58,7 @@ def run(package):
         from . import pytest_plugin as runner
     else:
         from . import unittest_runner as runner
+    parts_of_it = machinery.Machinery(package)
     seeds.watch_urandom()
     watcher = watch.Watch(tree, settings["fixtures"])
     watcher.install()
@@ -74,8 +75,18 @@ def run(package):
     watched = {os.path.join(tree, p): numbers for p, numbers in settings["lines"].items()}
     lined = lines.watcher(watched)
     recorder = runner.Recorder(settings, channel, watcher, lined, tree)
+    if settings["diagnose"]:
+        from . import diagnose
+
+        recorder.results.lab = diagnose.Lab(settings["diagnose"], tree)
+    recorder.results.machinery = parts_of_it
     del settings["key"]
     sys.argv = [settings["argv0"]] + list(settings["args"])
+    if hasattr(sys, "orig_argv"):
+        sys.orig_argv[:] = [sys.executable, "-m", kind] + list(settings["args"])
+    # what remains is reached through the objects that are in use
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        del sys.modules[name]
     seeds.pin(settings["seed"], "start")
     try:
         status = runner_main(kind, settings, recorder)
@@ -85,6 +96,7 @@ def run(package):
             foreign=roots.foreign(tree, outside, parts.taken),
             elsewhere=roots.loaded_from(settings["modules"], tree),
             parts=parts.taken,
+            patched=parts_of_it.changed(tree),
         )
     channel.send("exit", status=int(status))
     return int(status)
@@ -96,5 +108,7 @@ def runner_main(kind, settings, recorder):
         import pytest
 
         args = list(settings["args"]) + settings["extra"]
-        return pytest.main(args, plugins=[recorder])
+        return pytest.main(
+            args, plugins=[recorder] + ([recorder.results.lab] if recorder.results.lab is not None else [])
+        )
     return recorder.main(list(settings["args"]))

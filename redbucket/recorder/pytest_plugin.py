@@ -1,5 +1,7 @@
 """The pytest side: order and selection, one start and one end event a test, sentinels."""
 
+import os
+import sys
 import time
 
 import pytest
@@ -11,6 +13,7 @@ from .phases import Phases
 from .reads import Reads
 from .sentinels import Sentinels
 
+_environ = os.environ
 _ENDS = (pytest.skip.Exception, pytest.exit.Exception, pytest.xfail.Exception)
 
 
@@ -28,7 +31,7 @@ class Recorder:
         self._failure = None
         self._errors = {}
         self._reads = Reads(watch, lines, tree)
-        self._results = results.Results(settings, channel, watch, lines, tree)
+        self.results = results.Results(settings, channel, watch, lines, tree)
         self._sentinels = Sentinels(settings["sentinels"])
         self._broken_files = settings["broken_files"]
         self._narrow = Narrow(tree, settings)
@@ -55,7 +58,7 @@ class Recorder:
         """Pin the seeds before anything is collected, and say what runs where."""
         seeds.pin(self._settings["seed"], "session")
         self._reads.early()
-        self._results.session("pytest " + pytest.__version__, sorted(set(_plugins(session.config))))
+        self.results.session("pytest " + pytest.__version__, sorted(set(_plugins(session.config))))
 
     # -- collection -------------------------------------------------------------------------
 
@@ -97,6 +100,8 @@ class Recorder:
         self._channel.send("ready")
         done = frozenset(self._settings["done"])
         items[:] = [item for name, item in pairs if name not in done]
+        if self._settings["diagnose"].get("twice"):
+            items[:] = [each for item in items for each in (results.again(item), item)]
         if not self._settings["collect_only"]:
             self._sentinels.place(session, items)
 
@@ -113,7 +118,7 @@ class Recorder:
             return
         self._item = item
         self._phases, self._failure = Phases(), None
-        results_ = self._results
+        results_ = self.results
         results_.begin(name, self._index[name])
         number = seeds.pin(self._settings["seed"], name)
         seeds.pin_hypothesis(self._settings["seed"])
@@ -135,7 +140,7 @@ class Recorder:
         failure = self._failure
         if failure is None and outcome == "skipped":
             failure = {"message": cut(self._phases.reason, 500)}
-        self._results.end(
+        self.results.end(
             name,
             self._index[name],
             outcome,
@@ -144,6 +149,24 @@ class Recorder:
             attempts if len(attempts) > 1 else [],
             self._reads.inherited(item),
         )
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item):
+        """In a masked run no module tells that a framework is loaded."""
+        hidden = {}
+        if self._settings["masked"]:
+            names = [name for name in sys.modules if name.partition(".")[0] in ("pytest", "_pytest")]
+            hidden = {name: sys.modules.pop(name) for name in names}
+        yield
+        sys.modules.update(hidden)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem):
+        """In a masked run nothing in the environment tells that a test is running."""
+        value = _environ.pop("PYTEST_CURRENT_TEST", None) if self._settings["masked"] else None
+        yield
+        if value is not None:
+            _environ["PYTEST_CURRENT_TEST"] = value
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_fixture_setup(self, fixturedef, request):
@@ -175,7 +198,7 @@ class Recorder:
 
     def _keep(self, when, error):
         if self._failure is None or self._failure["phase"] == "teardown":
-            self._failure = self._results.failure(when, error, error.__traceback__)
+            self._failure = self.results.failure(when, error, error.__traceback__)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report):
@@ -188,7 +211,7 @@ class Recorder:
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session, exitstatus):
         """Say that the session ended by itself, before another plugin trips over the end."""
-        self._results.finished(int(exitstatus), self._sentinels.verdict(), self._sentinels.unseen())
+        self.results.finished(int(exitstatus), self._sentinels.verdict(), self._sentinels.unseen())
         yield
 
 

@@ -1,5 +1,6 @@
 """What both runners say of a session and of each test, in the same words."""
 
+import copy
 import os
 import sys
 
@@ -46,6 +47,8 @@ class Results:
             (os.path.dirname(tree), "<run>"),
         )
         self._urandom = 0
+        self.machinery = None
+        self.lab = None  # the conditions of an experiment; an ordinary run has none
 
     def session(self, runner, plugins):
         """Say what runs where."""
@@ -67,6 +70,8 @@ class Results:
         if self._lines is not None:
             self._lines.take()
         self._watch.take()
+        if self.lab is not None:
+            self.lab.begin(name)
 
     def mark(self):
         """Note where the entropy stands, now that everything is seeded."""
@@ -74,11 +79,14 @@ class Results:
 
     def end(self, name, index, outcome, duration, failure, attempts, inherited):
         """Say how a test ended."""
+        if self.machinery is not None:
+            self.machinery.look()
         reads, writes, entropy = self._watch.take()
         if seeds.used():
             entropy.add("random")
         if seeds.urandom_calls() != self._urandom:
             entropy.add("urandom")
+        state = self.lab.end() if self.lab is not None else ()
         touched, more = inherited
         if more:
             reads |= more
@@ -102,6 +110,8 @@ class Results:
             event["wrote"] = sorted(writes)
         if entropy:
             event["entropy"] = sorted(entropy)
+        if state:
+            event["state"] = list(state)
         if attempts:
             event["attempts"] = attempts
         if hits or touched:
@@ -124,6 +134,17 @@ class Results:
         )
 
 
+def again(test):
+    """Return a copy of a test or item that nobody knows by name: it runs, and is not recorded."""
+    other = copy.copy(test)
+    if hasattr(other, "_initrequest"):  # a pytest function: its fixture values and instance are its own
+        other.__dict__.pop("_instance", None)
+        if "_obj" in other.__dict__ and hasattr(other.obj, "__self__"):
+            other.__dict__.pop("_obj")
+        other._initrequest()
+    return other
+
+
 def _packages():
     """Return {name: version} by the names of the metadata folders: to read them all takes 30 ms."""
     found = {}
@@ -140,4 +161,4 @@ def _packages():
     return found
 
 
-__all__ = ["WORST", "Results", "arrange"]
+__all__ = ["WORST", "Results", "again", "arrange"]

@@ -64,7 +64,10 @@ class Recorder:
         rest = [(name, test) for name, test in pairs if name not in done]
         result = _Result(self, {id(test): (name, index[name]) for name, test in rest})
         self._sentinels()
-        unittest.TestSuite(test for _, test in rest).run(result)
+        todo = [test for _, test in rest]
+        if self._settings["diagnose"].get("twice"):
+            todo = [each for test in todo for each in (results.again(test), test)]
+        unittest.TestSuite(todo).run(result)
         result.close()
         self._sentinels()
         status = 5 if not ids else int(result.red or bool(errors))

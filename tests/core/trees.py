@@ -32,6 +32,9 @@ class MemoryTree:
     def sha256s(self, paths: Iterable[str]) -> Mapping[str, str]:
         return {path: hashlib.sha256(self._files[path]).hexdigest() for path in paths}
 
+    def prefetch(self, paths: Iterable[str]) -> None:
+        """Everything is in memory already."""
+
 
 def changes(base: MemoryTree, head: MemoryTree) -> tuple[Change, ...]:
     """The net difference of two trees."""

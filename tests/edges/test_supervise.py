@@ -115,4 +115,4 @@ def test_run_plain(tmp_path: Path) -> None:
         run("import time; time.sleep(100)", 0.3)
     # what it leaves behind does not hold us up
     assert run("import subprocess; subprocess.Popen(['sleep', '100'])")[0] == 0
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
@@ -448,15 +447,11 @@ def test_on_a_terminal_it_says_what_it_reads(monkeypatch: pytest.MonkeyPatch) ->
 def test_the_settings_snippet_works_as_the_agent_runs_it(repo: Repo) -> None:
     command = [sys.executable, "-m", "redbucket", "agent-hook"]
     payload = json.dumps(at(repo, claude("Write", file_path="secrets/key.txt", content=""))).encode()
-    times = []
     for raw, code in ((payload, 2), (payload.replace(b"secrets/key.txt", b"src/shop.py"), 0)) * 2:
-        began = time.monotonic()
         done = subprocess.run(
             command, input=raw, capture_output=True, env=repo.environment(), cwd="/", check=False
         )
-        times.append(time.monotonic() - began)
         assert (done.returncode, done.stdout) == (code, b"")
-    assert min(times) < 3  # a guard against the gross: benchmarks measure
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -160,7 +160,7 @@ def test_add_wants_a_capture_of_that_test(
 
 
 def test_add_does_not_pretend_that_a_capture_replayed(shop: Shop) -> None:
-    assert_clear(add(shop), 2, "cannot-replay")
+    assert_clear(add(shop), 3, "bad-capture")
     assert flakes(shop) is None
 
 

@@ -149,7 +149,9 @@ class _Building:
             pinned=tuple(footer.pinned),
             sentinels=footer.sentinels,
             tampered=tuple(footer.tampered),
+            patched=tuple(footer.patched),
             duration=footer.duration,
+            header=self.header,
         )
 
     def _incomplete(self, collected: tuple[str, ...]) -> str:

@@ -1,0 +1,74 @@
+"""``redbucket explain``: why is a test noisy?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from redbucket.app.output import emit, read_file
+from redbucket.commands.options import common
+
+
+@click.command()
+@click.argument("nodeid")
+@click.option("--base", metavar="REV", help="Explain it in the tree that the gate judges for this base.")
+@click.option("--head", metavar="REV", help="The commit that is looked at. Default: HEAD.")
+@click.option(
+    "--budget",
+    type=click.FloatRange(0, min_open=True),
+    help="Seconds for all experiments. Default: 40 times what one run of the suite takes.",
+)
+@click.option(
+    "--captures", type=click.Path(path_type=Path), help="Write a capture of the failure to this folder."
+)
+@click.option(
+    "--policy", type=click.Path(path_type=Path), help="A policy from the launcher instead of redbucket.toml."
+)
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the report there.")
+@common
+def explain(
+    nodeid: str,
+    base: str | None,
+    head: str | None,
+    budget: float | None,
+    captures: Path | None,
+    policy: Path | None,
+    form: str,
+    output: Path | None,
+    folder: Path,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Find out by experiment why a test is noisy. Exit 2 if no cause was confirmed.
+
+    Tries order, hash order, seeds, entropy, clock, time zone, locale, width, umask, HOME, leftovers,
+    threads, load and network, one at a time.
+
+    \b
+      redbucket explain tests/test_cart.py::test_empty
+      redbucket explain tests/test_cart.py::test_empty --base main --head agent/fix
+    """
+    import msgspec
+
+    from redbucket.app import noise_desk
+    from redbucket.app.session import session
+    from redbucket.edges.progress import Progress
+    from redbucket.formats.noise import explain_text
+
+    rules = read_file(policy) if policy else None
+    with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
+        try:
+            place = noise_desk.place_of(opened, base, head, rules)
+            commit = opened.repository.resolve(head or "HEAD")
+            report = noise_desk.explain(opened, nodeid, place, head=commit, budget=budget, captures=captures)
+        finally:
+            opened.progress.clear()
+    text = (
+        msgspec.json.format(msgspec.json.encode(report), indent=2).decode("utf-8", "backslashreplace")
+        if form == "json"
+        else explain_text(report)
+    )
+    emit(text, output)
+    return report.exit_code

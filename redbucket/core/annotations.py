@@ -1,0 +1,73 @@
+"""Type annotations that no test runs by, taken out before two files are compared."""
+
+from __future__ import annotations
+
+import ast
+
+from redbucket.core.pytree import dotted
+from redbucket.core.testtree import fixture_of
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+# Other decorators may read what the function's arguments are said to be: Hypothesis' given does.
+_HARMLESS = ("pytest", "unittest", "mock", "patch")
+# Working out such an annotation calls nothing.
+_PLAIN = (
+    ast.Name,
+    ast.Attribute,
+    ast.Subscript,
+    ast.Tuple,
+    ast.List,
+    ast.Constant,
+    ast.BinOp,
+    ast.BitOr,
+    ast.Starred,
+    ast.expr_context,
+)
+
+
+def strip_annotations(tree: ast.Module) -> None:
+    """Take out, in place, the annotations of local variables and of the arguments and results of tests and fixtures.
+
+    Python never works out those of local variables; pytest and unittest look at
+    none. What a helper, a class or an inner function says of its arguments stays:
+    the code under test may read it.
+    """
+    stack: list[tuple[ast.AST, bool, bool]] = [(tree, False, True)]
+    while stack:
+        node, local, outer = stack.pop()
+        if isinstance(node, _FUNCTIONS):
+            if outer and _is_run_by_pytest(node):
+                _strip_signature(node)
+            local, outer = True, False
+        elif isinstance(node, ast.ClassDef):
+            local = False
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if not isinstance(value, list):
+                continue
+            for at, child in enumerate(value):
+                if local and isinstance(child, ast.AnnAssign) and child.simple and child.value is not None:
+                    plain = ast.Assign([child.target], child.value, None)
+                    value[at] = ast.copy_location(plain, child)
+                elif isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+                    stack.append((child, local, outer))
+
+
+def _is_run_by_pytest(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    if not node.name.startswith("test") and not fixture_of(node):
+        return False
+    names = (dotted(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list)
+    return all(name.split(".", 1)[0] in _HARMLESS for name in names)
+
+
+def _strip_signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    args = node.args
+    for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg):
+        if arg is not None and _plain(arg.annotation):
+            arg.annotation = None
+    if _plain(node.returns):
+        node.returns = None
+
+
+def _plain(annotation: ast.expr | None) -> bool:
+    return annotation is not None and all(isinstance(part, _PLAIN) for part in ast.walk(annotation))

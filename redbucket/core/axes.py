@@ -1,0 +1,194 @@
+"""The axes along which a test may flip: what each experiment changes, and the fix that fits the cause."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from redbucket.core.conditions import Conditions
+
+DAY = 86400.0
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One value of an axis: fields of the spec that it replaces, and how a shell shows it."""
+
+    name: str
+    change: dict[str, Any] = field(default_factory=dict)
+    shell: str = ""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """``pins``: the variants hold still what otherwise varies, so that they tell a mixed test, too.
+
+    ``rates``: an effect that is a matter of chance, so that rates are compared. ``quiet``: the runs
+    must not stand side by side. ``again``: each run uses what an equal one left behind.
+    ``needs``: of no use unless the recorder saw one of these.
+    """
+
+    cause: str
+    variants: tuple[Variant, ...]
+    fix: str
+    pins: bool = False
+    rates: bool = False
+    quiet: bool = False
+    again: bool = False
+    needs: frozenset[str] = frozenset()
+
+
+FIX_ORDER = {
+    "victim": "make the polluter put back what it changes (a fixture, monkeypatch, addCleanup), "
+    "or stop sharing that state",
+    "brittle": "let the test set up by itself what it needs, in a fixture of its own",
+}
+FIX_INCONSISTENT = (
+    "make what the property calls depend on its input alone: no state that outlives one example"
+)
+
+
+def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[Axis, ...]:
+    """Return the axes besides order, the likeliest and cheapest first. ``now`` is in seconds since 1970."""
+    return (
+        Axis(
+            "hash order",
+            tuple(_hash(other_seed(f"hash {n}")) for n in range(1, 7)),
+            "sort what comes from a set or a dict of a set, or compare without order",
+        ),
+        Axis(
+            "random seed",
+            tuple(_seed(other_seed(f"seed {n}")) for n in range(1, 7)),
+            "the inputs of some seeds fail: if they are legal inputs the code is wrong (keep the seed as a test); "
+            "else draw from the legal ones",
+        ),
+        Axis(
+            "system entropy",
+            tuple(
+                Variant(f"entropy {n}", {"conditions": Conditions(entropy=other_seed(f"entropy {n}"))})
+                for n in range(1, 7)
+            ),
+            "pass the random source or the id in, and give it a fixed one in the test",
+            pins=True,
+        ),
+        Axis(
+            "clock",
+            tuple(_instant(name, at) for name, at in instants(now)),
+            "pass the time in, or freeze it in the test; a date that is written down ends one day",
+            pins=True,
+        ),
+        Axis(
+            "time zone",
+            tuple(_env("TZ", zone) for zone in ("Pacific/Auckland", "America/Los_Angeles", "Asia/Kolkata")),
+            "use aware times in one zone, or set the zone in the test",
+        ),
+        Axis(
+            "locale",
+            (
+                Variant(
+                    "LC_ALL=C, LANG=C",
+                    {
+                        "conditions": Conditions(
+                            env={"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+                        )
+                    },
+                    "LC_ALL=C LANG=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0",
+                ),
+                _env("LC_ALL", "de_DE.UTF-8"),
+            ),
+            'name the encoding (encoding="utf-8") and the locale where they matter',
+        ),
+        Axis(
+            "terminal width",
+            (_env("COLUMNS", "40"), _env("COLUMNS", "240")),
+            "give the width to what prints, or compare without line breaks",
+        ),
+        Axis(
+            "umask",
+            (
+                Variant("umask 077", {"conditions": Conditions(umask=0o77)}, "umask 077;"),
+                Variant("umask 000", {"conditions": Conditions(umask=0)}, "umask 000;"),
+            ),
+            "set the mode that is wanted with chmod; the mode that open() gives is the user's",
+        ),
+        Axis(
+            "home folder",
+            (Variant("an empty HOME", {"conditions": Conditions(empty_home=True)}, 'HOME="$(mktemp -d)"'),),
+            "let the test bring its own configuration, and point HOME at it",
+        ),
+        Axis(
+            "leftover files",
+            (Variant("the HOME and TMPDIR of a run before"),),
+            "use tmp_path, or remove what an earlier run may have left before the test starts",
+            again=True,
+        ),
+        Axis(
+            "leftover state",
+            (Variant("a second run in the same process", {"conditions": Conditions(twice=True)}),),
+            "the test changes what it depends on: put it back at its end, or set it at its start",
+        ),
+        Axis(
+            "network",
+            (Variant("the network denied", {"conditions": Conditions(no_network=True)}),),
+            "replace the remote side by a fake, or by a recorded answer",
+            needs=frozenset({"network"}),
+        ),
+        Axis(
+            "concurrency",
+            (
+                Variant(
+                    "threads switched every microsecond", {"conditions": Conditions(switch_interval=1e-6)}
+                ),
+                Variant("threads switched every 5 seconds", {"conditions": Conditions(switch_interval=5.0)}),
+            ),
+            "a race: guard the shared state with a lock, or join before the assertion. "
+            "If it is in the product, it is a bug",
+            rates=True,
+        ),
+        Axis(
+            "load",
+            (Variant(f"{spinners} busy processes beside it", {"conditions": Conditions(load=spinners)}),),
+            "wait for the event itself (with a generous limit) instead of for a time",
+            rates=True,
+            quiet=True,
+        ),
+    )
+
+
+def instants(now: float) -> tuple[tuple[str, float], ...]:
+    """Return (name, seconds since 1970) of times of day and dates at which code trips."""
+    today = datetime.fromtimestamp(now, timezone.utc).replace(hour=0, minute=0, second=0, microsecond=0)
+    midnight, noon = today + timedelta(days=1), today + timedelta(hours=12)
+    named = (
+        ("noon", noon),
+        ("noon and a second", noon + timedelta(seconds=1)),
+        ("just before midnight", midnight - timedelta(milliseconds=30)),
+        ("just after midnight", midnight + timedelta(milliseconds=20)),
+        ("tomorrow", noon + timedelta(days=1)),
+        ("in a month", noon + timedelta(days=31)),
+        ("in two years", noon + timedelta(days=731)),
+        ("two years ago", noon - timedelta(days=731)),
+    )
+    return tuple((f"{name} ({_utc(at)})", at.timestamp()) for name, at in named)
+
+
+def _utc(at: datetime) -> str:
+    return at.strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z"
+
+
+def _instant(name: str, at: float) -> Variant:
+    return Variant(name, {"conditions": Conditions(clock=at)})
+
+
+def _hash(seed: str) -> Variant:
+    return Variant(f"PYTHONHASHSEED={seed}", {"hash_seed": seed}, f"PYTHONHASHSEED={seed}")
+
+
+def _seed(seed: str) -> Variant:
+    return Variant(f"TEST_SEED={seed}", {"seed": seed}, f"TEST_SEED={seed}")
+
+
+def _env(name: str, value: str) -> Variant:
+    return Variant(f"{name}={value}", {"conditions": Conditions(env={name: value})}, f"{name}={value}")

@@ -1,0 +1,130 @@
+"""Runs head's trusted tests with their contrary: what passes both ways asserts nothing.
+
+The only control that the process of the tests can't see: the child gets an ordinary
+tree, an ordinary run, and test files in which each test must fail. A patch that
+swallows failures, replaces tests in memory, forges the record, or hands out objects
+that are equal to everything lets them pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from redbucket.core.contrary import contrary
+from redbucket.core.findings import Finding, Severity
+from redbucket.core.patch import Entry
+from redbucket.core.records import Outcome, Run, Test
+from redbucket.core.report import Problem
+from redbucket.core.seeds import derive
+from redbucket.core.testpath import file_of
+from redbucket.engine.ports import Bench, Objects
+from redbucket.engine.scout import LEAST_SECONDS, SHARE
+from redbucket.engine.specs import Specs
+
+CONDITION = "contrary"
+RULE = "passes-either-way"
+# Tests that were not seen to run a changed line are looked at, too: a patch may hide that they do.
+_OTHERS_SHARE = 0.05
+_OTHERS_SECONDS = 0.5
+_MOST = 400
+
+
+@dataclass
+class Contraries:
+    """One look at the tests that passed in head."""
+
+    specs: Specs
+    objects: Objects
+    bench: Bench
+    over: Callable[[], bool]
+    findings: list[Finding] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def look(self, passed: Sequence[Test]) -> None:
+        """Give the tests among ``passed`` that can be turned round their contrary, and see that they fail."""
+        view = self.objects.tree_view(self.specs.trees["H"])
+        chosen = choose(passed, self.specs.seed)
+        files = {n: path for n in chosen if (path := file_of(n, view.entries)) is not None}
+        secret = derive(self.specs.trees["H"], CONDITION)
+        turned: dict[str, Entry] = {}
+        functions: dict[str, frozenset[str]] = {}
+        for path in sorted(set(files.values())):
+            entry = view.entries[path]
+            made = contrary(view.read(path), secret) if entry.is_file and path.endswith(".py") else None
+            if made is not None:
+                turned[path] = Entry(entry.mode, self.objects.write_blob(made.source))
+                functions[path] = made.functions
+        names = [n for n in chosen if _bare(n) in functions.get(files.get(n, ""), ())]
+        if not names:
+            return
+        suspects, broken = self._passing("H", turned, names)
+        if (not suspects and not broken) or self.over():
+            return
+        # what passes in base, too, can't fail; a failure that the process died of must not hide it
+        honest, base_broken = self._passing("B", turned, suspects or names)
+        again, broken = self._passing("H", turned, suspects or names)
+        guilty = [n for n in suspects if n in again and n not in honest]
+        if base_broken:
+            return
+        if broken:
+            self.problems.append(_broken(broken))
+        self.findings += [_finding(name, files[name]) for name in guilty]
+
+    def _passing(
+        self, world: str, turned: Mapping[str, Entry], names: Sequence[str]
+    ) -> tuple[list[str], str]:
+        """Return which of the tests pass with their contrary in a world, and why the run broke."""
+        tree = self.objects.write_tree(self.specs.trees[world], dict(turned))
+        spec = self.specs.make(world, CONDITION, tree=tree, only=tuple(names), order="given")
+        (run,) = self.bench.run([spec])
+        return [n for n in names if _passed(run, n)], run.broken or run.sentinels
+
+
+def choose(passed: Sequence[Test], seed: str) -> list[str]:
+    """Return the ids to look at: what runs changed lines first, a share of the rest, by a seed of the tree's."""
+    total = sum(t.duration for t in passed)
+    ordered = sorted(passed, key=lambda t: derive(seed, f"{CONDITION} {t.nodeid}"))
+    touching = _within((t for t in ordered if t.touched), max(LEAST_SECONDS, SHARE * total))
+    others = _within((t for t in ordered if not t.touched), max(_OTHERS_SECONDS, _OTHERS_SHARE * total))
+    return [t.nodeid for t in (*touching, *others)][:_MOST]
+
+
+def _within(tests: Iterable[Test], seconds: float) -> list[Test]:
+    chosen = []
+    for test in tests:
+        if test.duration <= seconds:
+            chosen.append(test)
+            seconds -= test.duration
+    return chosen
+
+
+def _bare(nodeid: str) -> str:
+    """Return the function's name of an id of pytest's or unittest's."""
+    return nodeid.partition("[")[0].rpartition("::")[2].rpartition(".")[2]
+
+
+def _passed(run: Run, name: str) -> bool:
+    test = run.tests.get(name)
+    return test is not None and test.outcome is Outcome.PASSED
+
+
+def _finding(name: str, path: str) -> Finding:
+    return Finding(
+        rule=RULE,
+        severity=Severity.REFUSE,
+        path=path,
+        nodeid=name,
+        reason="with the patch this test passes, and it passes as well with an assertion turned into its contrary,"
+        " with which base fails: its result means nothing",
+        remedy="look for what the patch does to test results: swallowed failures, replaced tests, a rewritten record,"
+        " or objects that are equal to everything",
+    )
+
+
+def _broken(reason: str) -> Problem:
+    return Problem(
+        code="contrary-broken",
+        reason=f"with assertions turned into their contrary base runs to its end and head does not: {reason[:300]}",
+        remedy="look for what in the patch ends a run in which tests fail",
+    )

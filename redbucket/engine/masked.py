@@ -1,0 +1,79 @@
+"""Runs what passed once more without the signs of a gate, where a patch may look for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from redbucket.core.classification import FAILING
+from redbucket.core.findings import Finding, Severity
+from redbucket.core.records import Outcome, Run, Test
+from redbucket.core.testpath import file_of
+from redbucket.engine.contraries import choose
+from redbucket.engine.ports import Bench, Objects
+from redbucket.engine.specs import Specs
+
+CONDITION = "masked"
+RULE = "behaves-for-the-gate"
+# What code uses that looks at its surroundings; honest code does, too: it costs one more run, no more.
+_LOOKS = re.compile(
+    rb"environ|getenv|argv|\bmodules\b|getp?pid|/proc|\.git\b|getcwd|frame|ctypes|__import__|import_module|\bexec\b"
+    rb"|\beval\b|[gs]etattr|\bgc\b|psutil|mtime|ctime|\bstat\b|exists|isatty|gethostname|inspect|platform|__file__"
+    rb"|subprocess|\bopen\(|Path\("
+)
+
+
+@dataclass
+class Masked:
+    """One look at the tests that passed in head."""
+
+    specs: Specs
+    objects: Objects
+    bench: Bench
+    over: Callable[[], bool]
+    findings: list[Finding] = field(default_factory=list)
+
+    def wanted(self, paths: Sequence[str]) -> bool:
+        """True if a changed product file looks at its surroundings."""
+        view = self.objects.tree_view(self.specs.trees["H"])
+        found = (view.entries.get(path) for path in paths)
+        return any(e.is_file and _LOOKS.search(view.read(p)) for p, e in zip(paths, found, strict=True) if e)
+
+    def look(self, passed: Sequence[Test]) -> None:
+        """Run the tests among ``passed`` that run changed lines, masked, in head and, where red, in base."""
+        names = choose(passed, self.specs.seed)
+        red = self._red("H", names)
+        if not red or self.over():
+            return
+        base = self._red("B", red)
+        again = self._red("H", red)
+        if base is None or again is None:
+            return
+        paths = self.objects.entries(self.specs.trees["H"])
+        for name in red:
+            if name in again and name not in base:
+                self.findings.append(_finding(name, file_of(name, paths)))
+
+    def _red(self, world: str, names: Sequence[str]) -> list[str] | None:
+        """Return which of the tests fail in a masked run, None if the run broke."""
+        spec = self.specs.make(world, CONDITION, only=tuple(names), order="given", masked=True)
+        (run,) = self.bench.run([spec])
+        return None if run.broken else [n for n in names if _failed(run, n)]
+
+
+def _failed(run: Run, name: str) -> bool:
+    test = run.tests.get(name)
+    return test is not None and test.outcome in (FAILING - {Outcome.MISSING})
+
+
+def _finding(name: str, path: str | None) -> Finding:
+    return Finding(
+        rule=RULE,
+        severity=Severity.REFUSE,
+        path=path,
+        nodeid=name,
+        reason="with the patch this test passes here, and fails in a run that does not look like a gate's"
+        " (another environment, an ordinary parent, a .git folder); base passes both",
+        remedy="look for what in the patch asks where it runs: the environment, the parent, the folder, the clock",
+    )

@@ -1,0 +1,43 @@
+"""The conditions of an experiment, applied inside the process. Ordinary runs never load this."""
+
+import os
+import sys
+
+from . import clock, entropy, network, state
+
+
+class Lab:
+    """Applies the conditions once, and what depends on the test afresh for each test."""
+
+    def __init__(self, wanted, tree):
+        self._clock = self._entropy = self._state = None
+        if wanted.get("umask") is not None:
+            os.umask(wanted["umask"])
+        if wanted.get("switch_interval") is not None:
+            sys.setswitchinterval(wanted["switch_interval"])
+        if wanted.get("no_network"):
+            network.deny()
+        if wanted.get("entropy"):
+            self._entropy = entropy.Repeated(wanted["entropy"])
+        if wanted.get("clock") is not None:
+            self._clock = clock.Shifted(wanted["clock"])
+        if wanted.get("state") or wanted.get("restore"):
+            self._state = state.Differ(tree, wanted.get("restore", ()))
+
+    def begin(self, name):
+        """Called before each test."""
+        if self._entropy is not None:
+            self._entropy.start(name)
+        if self._state is not None:
+            self._state.before()
+        if self._clock is not None:
+            self._clock.align()
+
+    def pytest_runtest_call(self, item):
+        """Called by pytest before the body: what the fixtures took is no part of its time of day."""
+        if self._clock is not None:
+            self._clock.align()
+
+    def end(self):
+        """Called after each test; return the names of the state that it left changed."""
+        return self._state.after() if self._state is not None else ()

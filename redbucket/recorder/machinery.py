@@ -1,0 +1,140 @@
+"""Notices that code under test replaced a part of what runs the tests or says how they went.
+
+What the runner and the recorder consist of is noted before any code of the tree is
+imported, and compared when a test ends and when the session ends. The parent holds
+base's findings against head's: a plugin that patches the runner does so in both.
+"""
+
+import re
+import sys
+
+_MODULES = (
+    "_pytest.assertion.rewrite",
+    "_pytest.assertion.util",
+    "_pytest.fixtures",
+    "_pytest.main",
+    "_pytest.nodes",
+    "_pytest.python",
+    "_pytest.raises",
+    "_pytest.reports",
+    "_pytest.runner",
+    "_pytest.skipping",
+    "_pytest.unittest",
+    "pluggy._callers",
+    "pluggy._hooks",
+    "pluggy._manager",
+    "pluggy._result",
+    "unittest.case",
+    "unittest.loader",
+    "unittest.result",
+    "unittest.suite",
+)
+# What decides the outcome of each test: looked at whenever one ends.
+_CORE = (
+    ("_pytest.runner", "CallInfo", "from_call"),
+    ("_pytest.reports", "TestReport", "from_item_and_call"),
+    ("_pytest.reports", "TestReport", "__init__"),
+    ("_pytest.python", "Function", "runtest"),
+    ("_pytest.python", "", "pytest_pyfunc_call"),
+    ("_pytest.runner", "", "pytest_runtest_call"),
+    ("_pytest.runner", "", "pytest_runtest_makereport"),
+    ("_pytest.runner", "", "call_and_report"),
+    ("pluggy._callers", "", "_multicall"),
+    ("pluggy._manager", "", "_multicall"),
+    ("pluggy._hooks", "HookCaller", "__call__"),
+    ("unittest.case", "TestCase", "run"),
+    ("unittest.case", "TestCase", "assertEqual"),
+    ("unittest.case", "TestCase", "assertTrue"),
+    ("unittest.case", "_Outcome", "testPartExecutor"),
+)
+_BUILTINS = ("AssertionError", "isinstance", "issubclass", "len", "compile", "exec", "type", "getattr")
+_LOADERS = ("_frozen_importlib_external", "importlib._bootstrap_external", "_pytest.assertion.rewrite")
+_TEST = re.compile(r"/(?:test_[^/]*|[^/]*_test|tests?|conftest)\.py$")
+_vars = vars
+_loaded = sys.modules
+
+
+def _code(value):
+    """Return the code object behind a function, a static or class method, a property."""
+    value = getattr(value, "__func__", value)
+    if isinstance(value, property):
+        value = value.fget
+    return getattr(value, "__code__", None)
+
+
+def _kept(owner, prefix):
+    """Yield (label, owner, name, value, code) for the functions of a module or class of its own."""
+    for name, value in list(_vars(owner).items()):
+        if _code(value) is not None:
+            yield prefix + name, owner, name, value, _code(value)
+
+
+class Machinery:
+    """Notes it now; ``changed`` tells what is not as it was."""
+
+    def __init__(self, package):
+        self._all, self._core, self._seen = [], [], set()
+        own = [name for name in _loaded if name.startswith(package + ".")]
+        for name in list(_MODULES) + own:
+            module = _loaded.get(name)
+            if module is None:
+                continue
+            label = "the recorder's " if name in own else name + "."
+            for each in _kept(module, label):
+                if getattr(each[3], "__module__", "") == name or name in own:
+                    self._all.append(each)
+            for kind, value in list(_vars(module).items()):
+                if isinstance(value, type) and value.__module__ == name:
+                    self._all.extend(_kept(value, label + kind + "."))
+            if name in own:
+                self._core.extend(each for each in self._all if each[0].startswith("the recorder's "))
+        for name, kind, attribute in _CORE:
+            owner = _loaded.get(name)
+            owner = getattr(owner, kind, None) if kind and owner is not None else owner
+            value = _vars(owner).get(attribute) if owner is not None else None
+            if value is not None:
+                label = ".".join(part for part in (name, kind, attribute) if part)
+                self._core.append((label, owner, attribute, value, _code(value)))
+        import ast
+        import builtins
+        import pathlib
+        from importlib.machinery import SourceFileLoader
+
+        reading = (
+            (pathlib.Path, ("read_bytes", "read_text", "open")),
+            (SourceFileLoader, ("source_to_code",)),
+        )
+        for owner, names in ((builtins, _BUILTINS), (ast, ("parse", "walk"))) + reading:
+            for name in names:
+                value = _vars(owner).get(name)
+                self._all.append(("%s.%s" % (owner.__name__, name), owner, name, value, _code(value)))
+        self._core = list({each[0]: each for each in self._core}.values())
+
+    def look(self):
+        """Look at what decides the outcome of the test that has just run."""
+        self._seen.update(_differing(self._core))
+
+    def changed(self, tree):
+        """Return the sorted names of what differs now or differed when a test ended."""
+        self.look()
+        self._seen.update(_differing(self._all))
+        self._seen.update(_strange_loaders(tree.rstrip("/") + "/"))
+        return sorted(self._seen)[:50]
+
+
+def _strange_loaders(tree):
+    """Yield the tests that were loaded by neither Python nor pytest: their bytes need not be the file's."""
+    for module in list(_loaded.values()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and file.startswith(tree) and _TEST.search(file):
+            kind = type(getattr(getattr(module, "__spec__", None), "loader", None))
+            if kind.__module__ not in _LOADERS and kind is not type(None):
+                yield "the loader of %s" % file[len(tree) :]
+
+
+def _differing(parts, _vars=_vars, _code=_code):
+    return [
+        label
+        for label, owner, name, value, code in parts
+        if _vars(owner).get(name) is not value or (code is not None and _code(value) is not code)
+    ]

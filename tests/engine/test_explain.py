@@ -1,0 +1,212 @@
+"""What the experiments conclude, with the runs scripted."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from redbucket.core.axes import Axis, Variant, axes, instants
+from redbucket.core.conditions import Conditions
+from redbucket.core.errors import Undecided
+from redbucket.core.records import Outcome
+from redbucket.core.runspec import RunSpec
+from redbucket.engine.explain import Explain, Found
+from redbucket.engine.specs import Specs
+from tests.engine.scripted import F, P, ScriptedBench, always
+
+NAMES = [f"t.py::test_{n}" for n in range(12)]
+X = "t.py::test_x"
+NOW = 1767268800.0
+
+
+class Process(ScriptedBench):
+    """A bench whose test under question sees what ran before it in the same process."""
+
+    def __init__(self, rule: Callable[[RunSpec, Sequence[str]], bool], names: Sequence[str]) -> None:
+        super().__init__({n: always(P) for n in names})
+        self.rule = rule
+
+    def _test(self, nodeid: str, spec: RunSpec, ids: Sequence[str]):  # type: ignore[no-untyped-def]
+        if nodeid == X:
+            fails = self.rule(spec, ids[: ids.index(X)])
+            self.tests[X] = always(F if fails else P)
+        return super()._test(nodeid, spec, ids)
+
+
+def explain(
+    rule: Callable[[RunSpec, Sequence[str]], bool],
+    *,
+    names: Sequence[str] = (*NAMES, X),
+    budget: float | None = None,
+    tick: float = 0.0,
+) -> tuple[Explain, Found | None]:
+    bench = Process(rule, names)
+    specs = Specs(trees={"": "tree"}, seed="7", roots=(".",), timeout=1)
+    ticks = itertools.count()
+    work = Explain(
+        X,
+        "",
+        specs,
+        bench,
+        axes(specs.other_seed, NOW, 6),
+        lambda step: None,
+        lambda: next(ticks) * tick,
+        budget=budget,
+        per_suite=1e9,
+    )
+    return work, work.run()
+
+
+def cause(found: Found | None) -> str:
+    return found.cause if found else ""
+
+
+def test_a_victim_and_its_polluter() -> None:
+    _, found = explain(lambda spec, before: NAMES[4] in before)
+    assert found is not None and found.culprits is not None
+    assert (found.cause, found.culprits.tests, found.culprits.complete) == ("order", [NAMES[4]], True)
+    assert found.what.startswith("a victim")
+    assert len(found.evidence) == 3
+
+
+def test_two_polluters_that_act_together() -> None:
+    _, found = explain(lambda spec, before: {NAMES[2], NAMES[9]} <= set(before))
+    assert found is not None and found.culprits is not None
+    assert found.culprits.tests == [NAMES[2], NAMES[9]]
+
+
+def test_two_polluters_of_which_each_does() -> None:
+    work, found = explain(lambda spec, before: bool({NAMES[2], NAMES[9]} & set(before)))
+    assert found is not None and found.culprits is not None
+    assert found.culprits.tests == [NAMES[2]]
+    assert found.culprits.others == [[NAMES[9]]]
+    assert any("each of these does it, too" in note for note in work.notes)
+
+
+def test_a_brittle_test_and_its_helper() -> None:
+    _, found = explain(lambda spec, before: NAMES[7] not in before)
+    assert found is not None and found.culprits is not None
+    assert found.culprits.tests == [NAMES[7]]
+    assert found.what.startswith("a brittle")
+
+
+def test_a_victim_whose_polluter_comes_later() -> None:
+    _, found = explain(lambda spec, before: NAMES[4] in before, names=(X, *NAMES))
+    assert found is not None and found.culprits is not None
+    assert found.culprits.tests == [NAMES[4]]
+
+
+def test_the_state_that_is_put_back_is_named() -> None:
+    bench = Process(
+        lambda spec, before: NAMES[4] in before and "a.B" not in spec.conditions.restore, [*NAMES, X]
+    )
+    plain = bench._test
+
+    def with_state(nodeid: str, spec: RunSpec, ids: Sequence[str]):  # type: ignore[no-untyped-def]
+        import msgspec
+
+        test = plain(nodeid, spec, ids)
+        states = ("c.D", "a.B") if spec.conditions.state and nodeid == NAMES[4] else ()
+        return msgspec.structs.replace(test, state=states)
+
+    bench._test = with_state  # type: ignore[method-assign]
+    specs = Specs(trees={"": "tree"}, seed="7", roots=(".",), timeout=1)
+    found = Explain(X, "", specs, bench, (), lambda step: None, lambda: 0.0, per_suite=1e9).run()
+    assert found is not None and found.culprits is not None
+    assert found.culprits.state == ["a.B"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "name"),
+    [
+        (lambda spec, before: bool(spec.hash_seed), "hash order"),
+        (lambda spec, before: spec.seed != "7", "random seed"),
+        (lambda spec, before: spec.conditions.clock is None or spec.conditions.clock > NOW, "clock"),
+        (lambda spec, before: spec.conditions.env.get("TZ") == "Asia/Kolkata", "time zone"),
+        (lambda spec, before: "LC_ALL" in spec.conditions.env, "locale"),
+        (lambda spec, before: spec.conditions.env.get("COLUMNS") == "40", "terminal width"),
+        (lambda spec, before: spec.conditions.umask == 0o77, "umask"),
+        (lambda spec, before: spec.conditions.empty_home, "home folder"),
+        (lambda spec, before: bool(spec.used_home), "leftover files"),
+        (lambda spec, before: spec.conditions.twice, "leftover state"),
+        (lambda spec, before: spec.conditions.switch_interval == 1e-6, "concurrency"),
+        (lambda spec, before: spec.conditions.load > 0, "load"),
+    ],
+)
+def test_each_axis_names_its_cause(rule: Callable[[RunSpec, Sequence[str]], bool], name: str) -> None:
+    work, found = explain(rule)
+    assert cause(found) == name
+    assert name not in work.tried
+    assert found is not None and found.fix and found.evidence
+
+
+def test_a_network_that_is_not_used_is_not_denied() -> None:
+    work, found = explain(lambda spec, before: spec.conditions.no_network)
+    assert found is None
+    assert "network (it was not seen to use it)" in work.tried
+
+
+def test_a_mixed_test_that_a_pinned_entropy_holds_still() -> None:
+    turn = itertools.count()
+
+    def rule(spec: RunSpec, before: Sequence[str]) -> bool:
+        if spec.conditions.entropy:
+            return int(spec.conditions.entropy) % 2 == 0
+        return next(turn) % 2 == 0
+
+    work, found = explain(rule)
+    assert cause(found) == "system entropy"
+    assert not work.steady
+    assert "order (a mixed test does not tell)" in work.untried
+
+
+def test_a_mixed_test_blames_nobody() -> None:
+    turn = itertools.count()
+    work, found = explain(lambda spec, before: next(turn) % 3 == 0)
+    assert found is None
+    assert not work.steady
+
+
+def test_what_looks_steady_by_chance_is_not_pinned_on_the_order() -> None:
+    """Fails three times in the suite, passes three times alone, and is a coin otherwise."""
+    turn = itertools.count()
+    flips = [False, True, True, False, True, False, False, True]
+
+    def rule(spec: RunSpec, before: Sequence[str]) -> bool:
+        if spec.condition == "plain":
+            return True
+        return spec.condition != "alone" and flips[next(turn) % len(flips)]
+
+    _, found = explain(rule)
+    assert found is None or found.culprits is None
+
+
+@pytest.mark.parametrize(("fails", "steady"), [(True, True), (False, True)])
+def test_a_real_failure_and_a_sound_test_have_no_cause(fails: bool, steady: bool) -> None:
+    work, found = explain(lambda spec, before: fails)
+    assert found is None
+    assert (work.steady, work.fails) == (steady, fails)
+    assert {"order", "hash order", "clock", "leftover files"} <= set(work.tried)
+
+
+def test_what_there_is_no_time_for_is_said() -> None:
+    work, found = explain(lambda spec, before: True, budget=12, tick=1.0)
+    assert found is None
+    assert "load" in work.untried
+
+
+def test_a_test_that_is_not_there() -> None:
+    with pytest.raises(Undecided) as caught:
+        explain(lambda spec, before: True, names=["other.py::test_x"])
+    assert "other.py::test_x" in caught.value.reason
+
+
+def test_no_axis_freezes_the_clock_or_repeats_a_name() -> None:
+    found = axes(lambda purpose: purpose, NOW, 6)
+    assert len({axis.cause for axis in found}) == len(found)
+    assert len(dict(instants(NOW))) == len(instants(NOW)) == 8
+    assert all(isinstance(v, Variant) and axis.fix for axis in found for v in axis.variants)
+    assert isinstance(found[0], Axis) and Conditions() == Conditions()
+    assert Outcome.PASSED in (P,)

@@ -1,0 +1,1 @@
+"""A labelled zoo of small tests that are noisy, and of some that only look so."""
