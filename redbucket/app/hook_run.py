@@ -22,7 +22,7 @@ from redbucket.engine.subject import Request, find_base, policy_at
 
 # The static hooks, by the name that users write, and the guards behind each.
 STATIC: dict[str, tuple[str, ...]] = {
-    "protected-paths": ("protected-path",),
+    "protected-paths": ("protected-path", "broken-policy"),
     "untrusted-tests": ("altered-test", "weakened-test", "untrusted-test"),
     "fixture-checksums": ("fixture-checksum",),
     "flake-expiry": ("flake-expiry",),

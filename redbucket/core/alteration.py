@@ -18,6 +18,8 @@ from redbucket.core.scope import Entry, Scope, read_scope
 __all__ = ["Alteration", "Detail", "Effect", "altered", "doctest_change"]
 
 _DOCUMENTS = (".rst", ".md")
+# Old Python versions had some names in one of these only.
+_TYPES = ("typing", "typing_extensions", "collections.abc")
 _TEXT_TESTS = (*_DOCUMENTS, ".txt")
 
 
@@ -170,7 +172,7 @@ class _Comparison:
         elif isinstance(old.node, ast.ClassDef) and isinstance(new.node, ast.ClassDef):
             self._class(old.node, new.node, unit)
         elif old.kind == "import":
-            if self.new.uses(old.name):
+            if self._reads(old.name, owner) and not _same_type(old, new):
                 self.changes.append(Detail(f"takes {unit} from somewhere else", new.line, unit))
         elif not self._rows(before, after, unit, texts):
             self.changes.append(Detail(f"changes the value of {unit}", new.line, unit))
@@ -211,7 +213,7 @@ class _Comparison:
     def _removed(self, entry: Entry, new: Scope, unit: str) -> None:
         used = self.new.uses(entry.name)
         if entry.kind == "import":
-            if used:
+            if self._reads(entry.name, unit.rpartition(".")[0]):
                 self.changes.append(
                     Detail(f"no longer imports {entry.name}, which is still used", entry.line, unit)
                 )
@@ -234,11 +236,9 @@ class _Comparison:
         else:
             self.changes.append(Detail(f"removes {unit}", entry.line, unit))
 
-    def _own(self, entry: Entry, unit: str) -> bool:
-        """Return whether only the file itself can have had a use for a definition."""
-        if self.conftest or "." in unit or entry.fixture or entry.ambient or entry.name.startswith("pytest_"):
-            return False
-        return entry.kind in ("function", "value")
+    def _reads(self, name: str, owner: str) -> bool:
+        """Return whether an imported name is read; a class's own may be read through an instance."""
+        return self.new.uses(name) if owner else self.new.reads(name)
 
     def _fate(self, entry: Entry, new: Scope, unit: str) -> str:
         name = new.by_body().get(entry.body)
@@ -277,6 +277,15 @@ def _packages(entries: list[Entry]) -> set[str] | None:
             return None
         found.add(module)
     return found
+
+
+def _same_type(old: Entry, new: Entry) -> bool:
+    """Return whether a name for types only moved between the modules of the standard library that have it."""
+    (was, left), (now, right) = (
+        entry.text.removeprefix(f"{entry.guard}0:").split(":", 1) if ":" in entry.text else ("", "")
+        for entry in (old, new)
+    )
+    return was in _TYPES and now in _TYPES and left == right and old.guard == new.guard
 
 
 def _elements(entry: Entry) -> list[str] | None:

@@ -53,6 +53,7 @@ class Scope:
     meddling: set[str] = field(default_factory=set)
     foreign: set[str] = field(default_factory=set)
     _used: Counter[str] | None = None
+    _read: Counter[str] | None = None
     _in_rows: Counter[str] | None = None
     _bodies: dict[str, str] | None = None
 
@@ -78,6 +79,11 @@ class Scope:
         """Return whether anything reads ``name``, as a name, an attribute of self, or a fixture."""
         return self._counts()[0][name] > 0
 
+    def reads(self, name: str) -> bool:
+        """Return whether anything reads ``name`` as ``uses`` does, other than as an attribute of something."""
+        self._counts()
+        return self._read is not None and self._read[name] > 0
+
     def only_rows(self, name: str) -> bool:
         """Return whether every use of ``name`` is as the values of a ``parametrize``."""
         used, in_rows = self._counts()
@@ -89,13 +95,16 @@ class Scope:
 
     def _counts(self) -> tuple[Counter[str], Counter[str]]:
         if self._used is None or self._in_rows is None:
-            self._used, self._in_rows = Counter(), Counter()
+            self._used, self._in_rows, attributes = Counter(), Counter(), Counter[str]()
             for top in self.nodes:
                 for node in ast.walk(top):
                     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                         self._used[node.id] += 1
-                    elif isinstance(node, (ast.Attribute, ast.arg)):
-                        self._used[node.attr if isinstance(node, ast.Attribute) else node.arg] += 1
+                    elif isinstance(node, ast.Attribute):
+                        self._used[node.attr] += 1
+                        attributes[node.attr] += 1
+                    elif isinstance(node, ast.arg):
+                        self._used[node.arg] += 1
                     elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                         self._used[node.value] += 1
                     elif isinstance(node, ast.Call) and callee(node) == "parametrize":
@@ -103,6 +112,7 @@ class Scope:
                         values = next((k.value for k in node.keywords if k.arg == "argvalues"), values)
                         if isinstance(values, ast.Name):
                             self._in_rows[values.id] += 1
+            self._read = self._used - attributes
         return self._used, self._in_rows
 
 

@@ -152,6 +152,19 @@ class Repository:
         """Return the short name of the branch that HEAD is on, "" if detached."""
         return self.head_ref().removeprefix("refs/heads/")
 
+    def refs_at(self, commit: str) -> tuple[str, ...]:
+        """Return the short names of the branches, local and remote, that point at ``commit``."""
+        done = self.git.run(
+            *("for-each-ref", f"--points-at={commit}", "--format=%(refname)", "refs/heads", "refs/remotes")
+        )
+        names = []
+        for ref in os.fsdecode(done.out).splitlines():
+            if ref.startswith("refs/heads/"):
+                names.append(ref.removeprefix("refs/heads/"))
+            else:
+                names.append(ref.removeprefix("refs/remotes/").partition("/")[2])
+        return tuple(dict.fromkeys(name for name in names if name and name != "HEAD"))
+
     def commits(self, merge_base: str, head: str) -> tuple[Commit, ...]:
         """Return the commits of ``merge_base..head``, newest first, with the paths that each touched."""
         return history.commits(self.git, merge_base, head)

@@ -207,11 +207,14 @@ class Challenge:
 
     # -- the other fixtures ---------------------------------------------------------------------
 
-    def other_fixtures(self, readers: Sequence[str], reruns: int, trusted: frozenset[str]) -> None:
+    def other_fixtures(
+        self, readers: Sequence[str], reruns: int, trusted: frozenset[str], distrusted: frozenset[str]
+    ) -> None:
         """F: the same tests with the other side's bytes of the moved fixtures.
 
-        Head has base's bytes of a moved fixture, except of the ``trusted`` ones:
-        there F has base's.
+        Head has base's bytes of a ``distrusted`` fixture, and F the patch's; of a
+        ``trusted`` one head has the patch's, and F base's: there only a failure in
+        head says anything, since a test that came with the fixture fails without it.
         """
         if not readers or self.over():
             return
@@ -231,10 +234,10 @@ class Challenge:
         for name in differing:
             plain, other = self.trials.outcomes(name, "H"), self.trials.outcomes(name, "F")
             subset = self.trials.outcomes(name, "H", "subset")
+            read = {path for test in self.trials.tests(name, "H") for path in test.fixtures}
             if all_passed(plain) and all_passed(subset) and all_failed(other):
-                self.of(name).explains = True
+                self.of(name).explains = bool(read & distrusted)
             elif all_failed(plain) and all_failed(subset) and all_passed(other):
-                read = {path for test in self.trials.tests(name, "H") for path in test.fixtures}
                 if read & trusted:
                     self.of(name).explains = True
                 else:

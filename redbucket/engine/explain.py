@@ -100,6 +100,8 @@ class Explain:
                 self.untried.append(axis.cause)
             elif axis.needs and not axis.needs & set(self.touched):
                 self.tried.append(f"{axis.cause} (it was not seen to use it)")
+            elif axis.quiet and self.steady and self.fails:
+                self.untried.append(f"{axis.cause} (it fails without)")
             elif not (self.steady or axis.pins or axis.rates):
                 self.untried.append(f"{axis.cause} (a mixed test does not tell)")
             else:

@@ -223,13 +223,15 @@ class Judge:
         fresh = [n for n in failing if not any(o in FAILING for o in trials.everywhere(n, "B"))]
         moved = worlds.moved_fixtures(self.subject.sides)
         if moved:
-            readers = [n for n in names if self._reads(trials, n, moved) or n in set(fresh)]
+            distrusted = moved & self.subject.distrusted
+            failing_now = set(fresh)
+            readers = [n for n in names if n in failing_now or self._reads(trials, n, distrusted)]
             tree = self.objects.write_tree(
                 self.subject.merged_tree, worlds.other_fixtures(self.subject.sides, moved)
             )
             add_world(self.specs, self.subject, self.objects, "F", tree)
             present = [n for n in readers if set(trials.outcomes(n, "H")) != {Outcome.MISSING}]
-            challenge.other_fixtures(present, self.reruns, moved - self.subject.distrusted)
+            challenge.other_fixtures(present, self.reruns, moved - distrusted, distrusted)
         challenge.settle_noise([n for n in suspects if is_noisy(trials, n)])
         present = [n for n in fresh if Outcome.MISSING not in trials.outcomes(n, "H")]
         challenge.try_conditions(present)

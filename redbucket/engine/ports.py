@@ -44,6 +44,9 @@ class History(Protocol):
     def current_branch(self) -> str:
         """Return the short name of the current branch, "" if detached."""
 
+    def refs_at(self, commit: str) -> tuple[str, ...]:
+        """Return the short names of the branches that point at a commit."""
+
     def commits(self, merge_base: str, head: str) -> tuple[Commit, ...]:
         """Return the commits of a range, newest first."""
 

@@ -9,7 +9,7 @@ from functools import cache, cached_property
 
 from redbucket.core import worlds
 from redbucket.core.errors import Misused, Undecided
-from redbucket.core.identity import Identity, decide, endorsements
+from redbucket.core.identity import Identity, decide, endorsements, marks_of_branch
 from redbucket.core.patch import Change, Commit, Entry, Hunk, Patch
 from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import POLICY_NAME, Policy, parse
@@ -151,7 +151,7 @@ def examine(
         allowed = _signers(policy, objects.tree_view(objects.tree_of(base)))
         signed = history.signers(merge_base, head, allowed)
         commits = tuple(replace(c, signed_by=signed.get(c.oid)) for c in commits)
-    branch = request.head_ref or branch_of(request.head, history)
+    branch = _marked_branch(request.head_ref or branch_of(request.head, history), head, history, policy)
     offered = Offered(
         base, head, merge_base, objects.tree_of(head), merged.tree, merged.conflicts, commits, branch
     )
@@ -285,12 +285,25 @@ def _branches(history: History, objects: Objects) -> tuple[str, ...]:
     return policy_at(objects, history.resolve("HEAD")).gate.protected_branches
 
 
+def _marked_branch(name: str, head: str, history: History, policy: Policy) -> str:
+    """Return the branch whose name counts: an agent's, if one points at this very commit.
+
+    A detached HEAD, a bare id, or a branch that a person made of an agent's does not
+    make the commits a person's.
+    """
+    if marks_of_branch(name, policy):
+        return name
+    others = (ref for ref in history.refs_at(head) if marks_of_branch(ref, policy))
+    return next(others, name)
+
+
 def branch_of(head: str | None, history: History) -> str:
     """The branch whose name counts: the current one, or the one that was named."""
     if head is None or head == "HEAD":
         return history.current_branch()
-    name = head.removeprefix("refs/heads/").removeprefix("refs/remotes/")
-    return name.removeprefix("origin/") if head.startswith(("origin/", "refs/remotes/origin/")) else name
+    name = head.removeprefix("refs/").removeprefix("heads/").removeprefix("remotes/")
+    remote = head.startswith(("origin/", "remotes/origin/", "refs/remotes/origin/"))
+    return name.removeprefix("origin/") if remote else name
 
 
 def _signers(policy: Policy, base: TreeView) -> bytes:

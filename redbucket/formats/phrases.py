@@ -19,7 +19,7 @@ _LONGEST_RUN = 9
 WORLDS = {
     "H": "with the patch",
     "B": "without it (the base)",
-    "F": "base's tests with the patch's fixtures",
+    "F": "with the patch, and the other side's bytes of the fixtures that it moved",
     "P": "the patch's own tests",
     "R": "the patch's tests without the patch",
 }
@@ -100,7 +100,12 @@ def reasons(report: GateReport, groups: dict[Group, list[Row]]) -> list[str]:
         return parts
     passed = quiet_count(report, groups, Group.PASSED)
     if not passed and not report.tests:
-        return ["no test was run"]
+        if any(note.code == "nothing-to-judge" for note in report.notes):
+            return ["there is nothing to judge"]
+        alone = report.verdict is Verdict.ACCEPT
+        return [
+            "the guards alone looked, and refuse nothing; no test was run" if alone else "no test was run"
+        ]
     already = len(groups[Group.ALREADY])
     return [f"{plural(passed, 'test')} passed every time, none got worse"] + (
         [f"{already:,} red or noisy as before"] if already else []
@@ -117,6 +122,7 @@ _REASONS = {
 
 _RULES = {
     "protected-path": ("protected file changed", "protected files changed"),
+    "broken-policy": ("policy that can't be read", "policies that can't be read"),
     "altered-test": ("test of base altered by an agent", "tests of base altered by an agent"),
     "vanished-test": ("test of base gone", "tests of base gone"),
     "runner-tamper": ("change of how tests run", "changes of how tests run"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 RULES: dict[str, str] = {
+    "broken-policy": "The policy that would land must be readable.",
     "protected-path": "A patch by an agent must not change files that decide what is accepted.",
     "untrusted-test": "A test that the patch wrote or altered says nothing about the patch.",
     "vanished-test": "A test of the base must still run once the patch is merged.",

@@ -47,6 +47,10 @@ def steps(report: GateReport, groups: dict[Group, list[Row]]) -> list[Step]:
         )
     elif report.untrusted_green:
         out.append(Step("write, in the base, a test that executes the changed lines"))
+    if not out and report.verdict is Verdict.ACCEPT and not report.tests:
+        if any(note.code == "nothing-to-judge" for note in report.notes):
+            return [Step("name the branch that is to be merged:", (), ("redbucket gate --head BRANCH",))]
+        return [Step("run the tests, too:", (), (f"redbucket gate{_range(report)}",))]
     if not out and report.verdict is Verdict.ACCEPT:
         return [Step("nothing to do; no test or guard stands in the way of a merge")]
     if report.verdict is not Verdict.ACCEPT:

@@ -204,7 +204,9 @@ class _Page:
         closing = [
             f"{line(legend)}." if legend else "",
             f"Doubt: {phrases.unseen(report)}." if phrases.unseen(report) else "",
-            f"An agent's patch: {marks or 'so declared'}." if report.identity.agent else "",
+            f"An agent's patch: {marks or 'so declared'}."
+            if report.identity.agent
+            else "A person's patch: it bears no mark of an agent (--agent says otherwise).",
             f"Judged: {line(phrases.facts(report, full=self.verbose))}.",
             f"Trees and records are kept in {line(report.kept)}" if report.kept else "",
             phrases.DISCLAIMER,

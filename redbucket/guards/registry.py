@@ -13,6 +13,7 @@ from redbucket.guards.context import Context
 
 # Modules are imported when they are asked for: a hook pays for its own guard only.
 GUARDS: dict[str, str] = {
+    "broken-policy": "redbucket.guards.broken_policy",
     "protected-path": "redbucket.guards.protected_path",
     "altered-test": "redbucket.guards.altered_test",
     "weakened-test": "redbucket.guards.weakened_test",

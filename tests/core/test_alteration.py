@@ -314,6 +314,32 @@ def test_what_becomes_of_an_assertion_is_told_as_it_is() -> None:
     assert [change.text.split(":")[0] for change in other.changes] == ["looks at something else"]
 
 
+IMPORTS = "from typing import Callable\nfrom lib import f\n\ndef use(x: Callable):\n    return f(x)\n"
+
+
+@pytest.mark.parametrize(
+    ("pairs", "effect"),
+    [
+        (("from typing", "from collections.abc"), Effect.ADDITIVE),
+        (("from typing import Callable", "from fake import Callable"), Effect.CHANGED),
+        (("from typing import Callable", "from collections.abc import Sized as Callable"), Effect.CHANGED),
+        (("from typing import Callable", "from .typing import Callable"), Effect.CHANGED),
+        (("from lib", "from typing"), Effect.CHANGED),
+    ],
+)
+def test_types_that_moved_in_the_standard_library(pairs: tuple[str, str], effect: Effect) -> None:
+    assert judge(IMPORTS.replace(*pairs), old=IMPORTS).effect is effect
+
+
+def test_an_attribute_of_the_same_name_is_no_use_of_an_import() -> None:
+    old = "import lib\nfrom lib import f\n\ndef test_a():\n    assert lib.f()\n"
+    assert judge(old.replace("from lib import f\n", ""), old=old).effect is not Effect.CHANGED
+    used = old + "\ndef test_b():\n    assert f()\n"
+    assert judge(used.replace("from lib import f\n", ""), old=used).effect is Effect.CHANGED
+    of_class = "class TestA:\n    from lib import f\n\n    def test_a(self):\n        assert self.f()\n"
+    assert judge(of_class.replace("    from lib import f\n", ""), old=of_class).effect is Effect.CHANGED
+
+
 PACKAGE = "import lib.core\n\ndef test_a():\n    assert lib.core.f() == 1\n"
 
 

@@ -467,3 +467,12 @@ def test_plain_noise_ends_the_comparison_early() -> None:
     )
     assert only(judge(bench)).introduced is True
     assert conditions(bench, "B").count("again") == 3  # 6 of 6 against 0 of 4: Fisher 0.005
+
+
+def test_a_fixture_and_its_test_that_a_person_moved_together_pass() -> None:
+    # base's bytes fail the new test: of course, they are not what it was written for
+    behaviour = lambda spec, count: F if spec.world == "F" else P  # noqa: E731
+    bench = ScriptedBench({A: behaviour, **CLEAN}, reads={A: (FIXTURE,)})
+    judged = judge(bench, moved=True, agent=False)
+    assert only(judged).bucket is Bucket.STABLE_PASS
+    assert not [s for s in bench.ran if s.world == "F"]
