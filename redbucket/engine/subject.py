@@ -286,15 +286,19 @@ def _branches(history: History, objects: Objects) -> tuple[str, ...]:
 
 
 def _marked_branch(name: str, head: str, history: History, policy: Policy) -> str:
-    """Return the branch whose name counts: an agent's, if one points at this very commit.
+    """Return the branch whose name counts.
 
-    A detached HEAD, a bare id, or a branch that a person made of an agent's does not
-    make the commits a person's.
+    A branch that was named counts as it is: an agent may start a branch at a person's
+    commit. A detached HEAD, an id or a tag is whose branches point at that commit, if
+    all of them are agents'.
     """
     if marks_of_branch(name, policy):
         return name
-    others = (ref for ref in history.refs_at(head) if marks_of_branch(ref, policy))
-    return next(others, name)
+    pointing = history.refs_at(head)
+    others = [ref for ref in pointing if ref not in policy.gate.protected_branches]
+    if name not in pointing and others and all(marks_of_branch(ref, policy) for ref in others):
+        return others[0]
+    return name
 
 
 def branch_of(head: str | None, history: History) -> str:

@@ -33,12 +33,13 @@ def test_an_agents_branch_is_an_agents_by_any_name(repo: Repo, name: str | None)
     assert agent(repo, head if name == "id" else name)
 
 
-def test_a_persons_branch_of_an_agents_commit_changes_nothing(repo: Repo) -> None:
-    repo.branch("mine")
-    assert agent(repo, "mine")
-    repo.git("update-ref", "refs/remotes/origin/agent/fix", "agent/fix")
-    repo.git("branch", "--quiet", "-D", "agent/fix")
-    assert agent(repo, "mine")
+def test_an_agent_that_starts_at_a_persons_commit_does_not_take_it_over(repo: Repo) -> None:
+    repo.switch("main")
+    repo.branch("ada")
+    head = repo.commit({"b.py": "y = 1\n"})
+    repo.git("branch", "agent/next", head)
+    assert not agent(repo, "ada")
+    assert not agent(repo, head)
 
 
 def test_what_a_person_adds_is_judged_by_its_own_marks(repo: Repo) -> None:
