@@ -151,7 +151,7 @@ def examine(
         allowed = _signers(policy, objects.tree_view(objects.tree_of(base)))
         signed = history.signers(merge_base, head, allowed)
         commits = tuple(replace(c, signed_by=signed.get(c.oid)) for c in commits)
-    branch = _marked_branch(request.head_ref or branch_of(request.head, history), head, history, policy)
+    branch = request.head_ref or _marked_branch(branch_of(request.head, history), head, history, policy)
     offered = Offered(
         base, head, merge_base, objects.tree_of(head), merged.tree, merged.conflicts, commits, branch
     )
