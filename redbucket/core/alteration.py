@@ -218,7 +218,7 @@ class _Comparison:
                     Detail(f"no longer imports {entry.name}, which is still used", entry.line, unit)
                 )
             return
-        is_test = entry.name.startswith("test") or (entry.kind == "class" and entry.name.startswith("Test"))
+        is_test = entry.name.startswith("test") or (entry.kind == "class" and _holds_tests(entry))
         if is_test:
             self.changes.append(Detail(self._fate(entry, new, unit), entry.line, unit, True))
         elif (
@@ -286,6 +286,12 @@ def _same_type(old: Entry, new: Entry) -> bool:
         for entry in (old, new)
     )
     return was in _TYPES and now in _TYPES and left == right and old.guard == new.guard
+
+
+def _holds_tests(entry: Entry) -> bool:
+    """Return whether a class is one of tests: by pytest's name for them, or as unittest's by its methods."""
+    methods = (getattr(part, "name", "") for part in getattr(entry.node, "body", ()))
+    return entry.name.startswith("Test") or any(name.startswith("test") for name in methods)
 
 
 def _elements(entry: Entry) -> list[str] | None:

@@ -223,6 +223,12 @@ def _describe(old: Assertion, new: Assertion) -> tuple[str, bool]:
         return _raises(old.node, new.node, change)
     was, now = callee(old.node), callee(new.node)
     if was == now:
+        arguments = [
+            [shape(a) for a in node.args] for node in (old.node, new.node) if isinstance(node, ast.Call)
+        ]
+        same_rest = len(arguments) == 2 and arguments[0][1:] == arguments[1][1:]
+        if same_rest and arguments[0] != arguments[1]:
+            return f"looks at something else: {change}", True
         return f"rewrites what is expected: {change}", True
     if was.endswith(_EXACT) and now and not now.endswith(_EXACT):
         return f"loosens the assertion: {change}", True

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from redbucket.core.conditions import Conditions
+import msgspec
+
+from redbucket.core.conditions import PLAIN, Conditions
 
 DAY = 86400.0
 
@@ -27,7 +29,8 @@ class Axis:
 
     ``rates``: an effect that is a matter of chance, so that rates are compared. ``quiet``: the runs
     must not stand side by side. ``again``: each run uses what an equal one left behind.
-    ``needs``: of no use unless the recorder saw one of these.
+    ``needs``: of no use unless the recorder saw one of these. ``hints``: goes first if it saw one of these.
+    ``together``: of no effect on a test that passes with all such axes changed at once.
     """
 
     cause: str
@@ -38,6 +41,8 @@ class Axis:
     quiet: bool = False
     again: bool = False
     needs: frozenset[str] = frozenset()
+    hints: frozenset[str] = frozenset()
+    together: bool = False
 
 
 FIX_ORDER = {
@@ -63,6 +68,7 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[A
             tuple(_seed(other_seed(f"seed {n}")) for n in range(1, 7)),
             "the inputs of some seeds fail: if they are legal inputs the code is wrong (keep the seed as a test); "
             "else draw from the legal ones",
+            hints=frozenset({"random"}),
         ),
         Axis(
             "system entropy",
@@ -72,6 +78,7 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[A
             ),
             "pass the random source or the id in, and give it a fixed one in the test",
             pins=True,
+            hints=frozenset({"urandom"}),
         ),
         Axis(
             "clock",
@@ -83,6 +90,7 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[A
             "time zone",
             tuple(_env("TZ", zone) for zone in ("Pacific/Auckland", "America/Los_Angeles", "Asia/Kolkata")),
             "use aware times in one zone, or set the zone in the test",
+            together=True,
         ),
         Axis(
             "locale",
@@ -99,11 +107,13 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[A
                 _env("LC_ALL", "de_DE.UTF-8"),
             ),
             'name the encoding (encoding="utf-8") and the locale where they matter',
+            together=True,
         ),
         Axis(
             "terminal width",
             (_env("COLUMNS", "40"), _env("COLUMNS", "240")),
             "give the width to what prints, or compare without line breaks",
+            together=True,
         ),
         Axis(
             "umask",
@@ -112,11 +122,13 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[A
                 Variant("umask 000", {"conditions": Conditions(umask=0)}, "umask 000;"),
             ),
             "set the mode that is wanted with chmod; the mode that open() gives is the user's",
+            together=True,
         ),
         Axis(
             "home folder",
             (Variant("an empty HOME", {"conditions": Conditions(empty_home=True)}, 'HOME="$(mktemp -d)"'),),
             "let the test bring its own configuration, and point HOME at it",
+            together=True,
         ),
         Axis(
             "leftover files",
@@ -134,6 +146,7 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[A
             (Variant("the network denied", {"conditions": Conditions(no_network=True)}),),
             "replace the remote side by a fake, or by a recorded answer",
             needs=frozenset({"network"}),
+            hints=frozenset({"network"}),
         ),
         Axis(
             "concurrency",
@@ -146,6 +159,7 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[A
             "a race: guard the shared state with a lock, or join before the assertion. "
             "If it is in the product, it is a bug",
             rates=True,
+            hints=frozenset({"thread"}),
         ),
         Axis(
             "load",
@@ -155,6 +169,21 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[A
             quiet=True,
         ),
     )
+
+
+def at_once(group: Sequence[Axis]) -> list[Conditions]:
+    """Return conditions that change all axes of ``group`` at once, until each variant had its turn."""
+    found = []
+    for number in range(max((len(axis.variants) for axis in group), default=0)):
+        changed: dict[str, Any] = {}
+        env: dict[str, str] = {}
+        for axis in group:
+            variant = axis.variants[number % len(axis.variants)]
+            given = variant.change["conditions"]
+            changed.update({k: v for k, v in msgspec.structs.asdict(given).items() if v != getattr(PLAIN, k)})
+            env.update(given.env)
+        found.append(Conditions(**{**changed, "env": env}))
+    return found
 
 
 def instants(now: float) -> tuple[tuple[str, float], ...]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from redbucket.core.assertions import RAISES, assertions, callee, compare
 from redbucket.core.decorators import SKIPS, compare_decorators, last_name
 from redbucket.core.details import Detail
+from redbucket.core.looprows import drop_new_rows
 from redbucket.core.pytree import dotted, shape, source_text, without_docstring
 from redbucket.core.references import references
 
@@ -19,6 +20,8 @@ _SKIP_CALLS = frozenset(
 _PATCH_CALLS = frozenset(
     {"patch", "setattr", "setitem", "object", "spy", "stub", "Mock", "MagicMock", "create_autospec"}
 )
+# Any other block may count, expect or swallow what happens in it.
+_HARMLESS_BLOCKS = frozenset({"NamedTemporaryFile", "TemporaryDirectory", "TemporaryFile", "open", "subTest"})
 _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
@@ -37,10 +40,15 @@ def compare_functions(
         changes.append(Detail("changes the arguments", new.lineno, unit))
     if type(old) is not type(new):
         changes.append(Detail("changes between a plain and an async function", new.lineno, unit, is_test))
+    if is_test and not any(last_name(mark) in SKIPS for mark in new.decorator_list):
+        rows = drop_new_rows(old, new)
+        additions += [
+            Detail(f"adds the row `{source_text(row)}` to a loop", row.lineno, unit) for row in rows
+        ]
     before, after = without_docstring(old), without_docstring(new)
     if shape(before) == shape(after):
         return additions, changes
-    only_more = _only_more(old, new, before, after) if is_test else None
+    only_more = _only_more(old, new, *_innermost(before, after)) if is_test else None
     if only_more is not None:
         found = assertions(only_more) or None
         texts = [(f"adds the assertion `{source_text(item.node)}`", item.line) for item in found or ()]
@@ -49,6 +57,29 @@ def compare_functions(
         return additions, changes
     added, changed = _describe(before, after, unit, new.lineno)
     return additions + added, changes + changed
+
+
+def _innermost(before: list[ast.stmt], after: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    """Go down into the last statements as long as they are one and the same block of a harmless ``with``.
+
+    What comes at the end of such a block comes after all that the test did in it.
+    """
+    while before and len(before) == len(after):
+        old, new = before[-1], after[-1]
+        if not (isinstance(old, ast.With) and isinstance(new, ast.With)):
+            break
+        heads = [
+            [shape(item.context_expr) + shape(item.optional_vars) for item in n.items] for n in (old, new)
+        ]
+        harmless = all(callee(item.context_expr) in _HARMLESS_BLOCKS for item in new.items)
+        if (
+            not harmless
+            or heads[0] != heads[1]
+            or list(map(shape, before[:-1])) != list(map(shape, after[:-1]))
+        ):
+            break
+        before, after = old.body, new.body
+    return before, after
 
 
 def _only_more(

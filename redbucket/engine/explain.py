@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from redbucket.core.axes import FIX_INCONSISTENT, FIX_ORDER, Axis, Variant
+from redbucket.core.axes import FIX_INCONSISTENT, FIX_ORDER, Axis, Variant, at_once
 from redbucket.core.classification import FAILING
 from redbucket.core.compare import redder_by_chance
 from redbucket.core.errors import Undecided
@@ -17,9 +17,9 @@ from redbucket.engine.orders import CONFIRMED, Culprits, OrderSearch
 from redbucket.engine.ports import Bench
 from redbucket.engine.specs import Specs
 
-# Two groups of ten tell 1 in 2 from none; where chance alone does so less than once in a hundred, it counts.
-_RATE_RUNS = 10
-_RATE_CHANCE = 0.01
+# Two groups of twenty tell 1 in 3 from none. Two looks at it, so each must be surer than 1 in 100.
+_RATE_LOOKS = (10, 20)
+_RATE_CHANCE = 0.005
 _RATE_FIRST = 4
 
 
@@ -76,13 +76,6 @@ class Explain:
         found = self._order(*self._baseline())
         if found is not None:
             return found
-        found = self._axes()
-        if found is None and self.steady and self._wavered and not self.over():
-            # it looked steady by chance: what tells a mixed test was not asked yet
-            self.steady = False
-            found = self._axes()
-        if found is not None:
-            return found
         if self._inconsistent:
             return Found(
                 "inconsistent property",
@@ -90,13 +83,21 @@ class Explain:
                 [f"{CONFIRMED} of {CONFIRMED} runs end with the framework's own report of inconsistency"],
                 FIX_INCONSISTENT,
             )
-        return None
+        found = self._axes()
+        if found is None and self.steady and self._wavered and not self.over():
+            # it looked steady by chance: what tells a mixed test was not asked yet
+            self.steady = False
+            found = self._axes()
+        return found
 
     def _axes(self) -> Found | None:
-        for axis in self.axes:
+        spared, first = self._screened()
+        for axis in sorted(self.axes, key=lambda a: not (a.cause in first or a.hints & set(self.touched))):
             if self.steady and self._wavered:
                 return None
-            if self.over():
+            if axis.cause in spared:
+                self.tried.append(axis.cause)
+            elif self.over():
                 self.untried.append(axis.cause)
             elif axis.needs and not axis.needs & set(self.touched):
                 self.tried.append(f"{axis.cause} (it was not seen to use it)")
@@ -111,6 +112,21 @@ class Explain:
                     return found
                 self.tried.append(axis.cause)
         return None
+
+    def _screened(self) -> tuple[set[str], set[str]]:
+        """With many axes changed at once: those that a passing test is spared, those that go first."""
+        group = [axis for axis in self.axes if axis.together]
+        if not group or not self.steady or self.fails or self.over():
+            return set(), set()
+        self.say("trying another zone, locale, width, umask and HOME, all at once")
+        specs = [self._spec(self._only, "at once", conditions=changed) for changed in at_once(group)]
+        runs = self.bench.run(specs)
+        causes = {axis.cause for axis in group}
+        if all(
+            t.outcome is Outcome.PASSED and not r.broken for r, t in zip(runs, self._tests(runs), strict=True)
+        ):
+            return causes, set()
+        return set(), causes
 
     # -- what it does by itself -------------------------------------------------------------------
 
@@ -282,13 +298,16 @@ class Explain:
 
     def _again(self, axis: Axis) -> Found | None:
         """Each time a first run in a fresh place, and a second in what it left behind."""
-        first = [self._spec(self._only, "first") for _ in range(CONFIRMED)]
-        before = self.bench.run(first)
-        second = self.bench.run([self._spec(self._only, axis.cause, used_home=spec.name) for spec in first])
-        if any(self._differs(r, t) for r, t in zip(before, self._tests(before), strict=True)):
-            return None
-        if not all(self._differs(r, t) for r, t in zip(second, self._tests(second), strict=True)):
-            return None
+        before: list[Run] = []
+        second: list[Run] = []
+        for rounds in (1, CONFIRMED - 1):
+            first = [self._spec(self._only, "first") for _ in range(rounds)]
+            before += self.bench.run(first)
+            second += self.bench.run([self._spec(self._only, axis.cause, used_home=s.name) for s in first])
+            if any(self._differs(r, t) for r, t in zip(before, self._tests(before), strict=True)):
+                return None
+            if not all(self._differs(r, t) for r, t in zip(second, self._tests(second), strict=True)):
+                return None
         return self._found(axis, axis.variants[0], second[0], before[0])
 
     def _pinned(self, axis: Axis) -> Found | None:
@@ -331,7 +350,7 @@ class Explain:
                 return None
         counts = {one.name: [0, 0], other.name: [0, 0]}
         failing: Run | None = None
-        for number in range(1, _RATE_RUNS + 1):
+        for number in range(1, _RATE_LOOKS[-1] + 1):
             if self.over():
                 return None
             runs = self._try(axis, [one, other])
@@ -341,8 +360,11 @@ class Explain:
                 failing = run if _fails(test) and variant is one else failing
             if number == _RATE_FIRST and counts[one.name][0] <= counts[other.name][0]:
                 return None  # no sign of it: more runs would not be spent well
-        (red, ran), (other_red, other_ran) = counts[one.name], counts[other.name]
-        if redder_by_chance(red, ran, other_red, other_ran) >= _RATE_CHANCE:
+            (red, ran), (other_red, other_ran) = counts[one.name], counts[other.name]
+            chance = redder_by_chance(red, ran, other_red, other_ran)
+            if number in _RATE_LOOKS and chance < _RATE_CHANCE:
+                break
+        else:
             return None
         return Found(
             axis.cause,
@@ -350,7 +372,7 @@ class Explain:
             [
                 f"with {one.name}: it fails {red} of {ran}",
                 f"with {other.name}: it fails {other_red} of {other_ran}, in between",
-                f"chance alone: {redder_by_chance(red, ran, other_red, other_ran):.2g} (Fisher's exact test)",
+                f"chance alone: {chance:.2g} (Fisher's exact test)",
             ],
             axis.fix,
             failing=failing,

@@ -12,6 +12,7 @@ NOT_FOUND_FAILS = (
     "it fails every time in the same way and nothing that was tried changes that: read it as a real failure"
 )
 NOT_FOUND_PASSES = "it passed every time, whatever was tried"
+NOT_FOUND_ORDER = "its outcome goes with the order of the tests, but which test does it was not confirmed"
 NOT_FOUND_MIXED = "it passes and fails under equal conditions, and nothing that was tried holds it still"
 
 
@@ -21,6 +22,8 @@ def explained(
     """Return the report."""
     if found is None:
         what = NOT_FOUND_MIXED if not done.steady else NOT_FOUND_FAILS if done.fails else NOT_FOUND_PASSES
+        if len({outcome for seen in done.outcomes.values() for outcome in seen}) > 1 and done.steady:
+            what = NOT_FOUND_ORDER
     else:
         what = found.what
     return Explanation(

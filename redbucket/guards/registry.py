@@ -26,7 +26,12 @@ GUARDS: dict[str, str] = {
 }
 
 # Guards that read the changed files themselves.
-_READERS = frozenset(GUARDS) - {"protected-path", "fixture-checksum"}
+_READERS = frozenset(
+    {
+        *("altered-test", "weakened-test", "untrusted-test", "gate-evasion"),
+        *("flake-expiry", "runner-tamper", "git-trap"),
+    }
+)
 _ORDER = {Severity.REFUSE: 0, Severity.WARN: 1, Severity.NOTE: 2}
 
 

@@ -161,6 +161,12 @@ WEAKENINGS = {
     "isclose wider": ("rel_tol=1e-9", "rel_tol=1e-1", "widens the tolerance rel_tol"),
     "fewer places": ("places=7", "places=1", "widens the tolerance places"),
     "delta added": ("places=7", "delta=5", "widens the tolerance delta"),
+    "assertEqual of something else": ("assertEqual(f(1), 2)", "assertEqual(2, 2)", "looks at something else"),
+    "assertEqual with another value": (
+        "assertEqual(f(1), 2)",
+        "assertEqual(f(1), 3)",
+        "rewrites what is expected",
+    ),
     "assertEqual to assertTrue": ("assertEqual(f(1), 2)", "assertTrue(f(1))", "loosens the assertion"),
     "broader raises": (
         "pytest.raises(ValueError, match",
@@ -262,6 +268,14 @@ def test_other_changes(old: str, new: str, says: str) -> None:
     assert any(says in change.text for change in result.changes), result.changes
 
 
+def test_a_deleted_class_of_unittest_is_a_weakening() -> None:
+    for body, weakens in (("def test_a(self): ...", True), ("def make(self): ...", False)):
+        old = f"{BASE}\nclass SumTests(unittest.TestCase):\n    {body}\n"
+        result = judge(BASE, old=old)
+        assert result.effect is Effect.CHANGED
+        assert result.weakens is weakens
+
+
 def test_a_lifted_skip_is_an_addition() -> None:
     old = edited("def test_sum", "@pytest.mark.xfail\ndef test_sum")
     assert judge(BASE, old=old).effect is Effect.ADDITIVE
@@ -312,6 +326,114 @@ def test_what_becomes_of_an_assertion_is_told_as_it_is() -> None:
     assert not strict.weakens
     other = judge(old.replace("2 in rows(value)", "2 in [2]"), old=old)
     assert [change.text.split(":")[0] for change in other.changes] == ["looks at something else"]
+
+
+LOOP = """\
+from lib import f, g
+def test_a(self, tmp):
+    cases = [
+        (1, 2),
+        (int("2"), 3),
+    ]
+    for given, expected in cases:
+        got = f(given)
+        with self.subTest(given):
+            assert got == expected
+    cases = ["a"]
+    for number, bad in enumerate(cases):
+        with self.assertRaises(ValueError):
+            g(bad, number)
+        assert not tmp.exists()
+    for given in (1, 2):
+        assert f(given)
+"""
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        ("(1, 2),\n", "(1, 2),\n        (5, 6),\n"),
+        ('(int("2"), 3),\n', '(int("2"), 3),\n        (int("4"), 5),\n        (f(0), {1: [2]}),\n'),
+        ('["a"]', '["a", "b"]'),
+        ("in (1, 2):", "in (0, 1, 2, 3):"),
+        ("assert f(given)\n", "assert f(given)\n    assert f(3)\n"),
+    ],
+)
+def test_more_rows_for_a_loop_of_assertions(pairs: tuple[str, str]) -> None:
+    assert LOOP.count(pairs[0]) == 1
+    result = judge(LOOP.replace(*pairs), old=LOOP)
+    assert result.effect is Effect.ADDITIVE, result.changes
+    assert result.additions[0].text.startswith(("adds the row", "adds the assertion"))
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        ("        (1, 2),\n", ""),  # a row less
+        ("(1, 2),\n", "(1, 3),\n"),
+        ('["a"]', '["b", "a"]'),  # "a" gets another number
+        ('["a"]', '["a", *more]'),
+        ('["a"]', '["a", patch()]'),  # a call that the test did not make
+        ('["a"]', '["a", (f := g)]'),
+        ("in (1, 2):", "in (1, 2, 3):\n        break\n    for given in (1, 2):"),
+        ("in (1, 2):\n        assert", "in (1, 2, 3):\n        assert 1 or"),
+    ],
+)
+def test_other_changes_of_a_loop(pairs: tuple[str, str]) -> None:
+    assert LOOP.count(pairs[0]) == 1
+    assert judge(LOOP.replace(*pairs), old=LOOP).effect is Effect.CHANGED
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for x in [1]:\n        seen.append(f(x))\n        assert f(x)\n    assert 2 in seen",
+        "for x in [1]:\n        total += f(x)\n        assert total\n    assert total > 1",
+        "last = 0\n    for x in [1]:\n        assert x > last\n        last = x",
+        "for x in [1]:\n        assert x\n    assert f(x) == 2",
+        "for x in [1]:\n        got = f(x)\n        assert got\n    assert got == 2",
+        "for x in [1]:\n        assert x\n        if f(x): break",
+        "for x in [1]:\n        assert x\n    else:\n        assert f(2)",
+        "for x in [1]:\n        f(x)",
+        "rows = [1]\n    for x in rows:\n        assert f(x)\n    assert f(2) in rows",
+        "rows = [1]\n    for x in rows:\n        assert f(x)\n    for y in rows:\n        seen.append(y)",
+        "rows = [1]\n    for x in rows:\n        assert f(x)\n    for i, y in enumerate(rows):\n        assert f(i)",
+        "rows = [2]\n    if f(1):\n        rows = [1]\n    for x in rows:\n        assert f(x)",
+        "with pytest.raises(ValueError):\n        for x in [1]:\n            assert f(x)",
+        "try:\n        for x in [1]:\n            assert f(x)\n    except ValueError:\n        pass",
+        "for x in [1]:\n        assert x\n        cache[x] = f(x)",
+        "while [1]:\n        assert f(x)",
+    ],
+)
+def test_more_rows_where_a_turn_does_more_than_check(body: str) -> None:
+    old = f"def test_a(seen, total, cache):\n    {body}\n"
+    assert judge(old.replace("[1]", "[0, 1]"), old=old).effect is Effect.CHANGED
+
+
+@pytest.mark.parametrize(
+    ("block", "effect"),
+    [
+        ("TemporaryDirectory() as folder", Effect.ADDITIVE),
+        ("open('a') as a, open('b') as b", Effect.ADDITIVE),
+        ("pytest.raises(ValueError)", Effect.CHANGED),
+        ("self.assertNumQueries(2)", Effect.CHANGED),
+        ("open('a') as a, suppress(Exception)", Effect.CHANGED),
+    ],
+)
+def test_what_comes_at_the_end_of_the_last_block(block: str, effect: Effect) -> None:
+    old = f"def test_a(self):\n    x = 1\n    with {block}:\n        assert f(x) == 2\n"
+    assert judge(f"{old}        assert f(2) == 3\n", old=old).effect is effect
+    more = f"{old}        y = f(2)\n        assert y == 3\n"
+    assert judge(more, old=old).effect is effect
+    assert judge(more.replace("x = 1", "x = 2"), old=old).effect is Effect.CHANGED
+    assert judge(more.replace("assert f(x) == 2", "assert f(x)"), old=old).effect is Effect.CHANGED
+    assert judge(f"{more}    assert y\n", old=f"{old}    assert y\n").effect is Effect.CHANGED
+
+
+def test_more_rows_in_an_expected_failure_or_a_helper_are_no_addition() -> None:
+    for head in ("@pytest.mark.xfail\ndef test_a():", "def check():"):
+        old = f"{head}\n    for x in [1]:\n        assert f(x)\n"
+        assert judge(old.replace("[1]", "[1, 2]"), old=old).effect is Effect.CHANGED
 
 
 IMPORTS = "from typing import Callable\nfrom lib import f\n\ndef use(x: Callable):\n    return f(x)\n"

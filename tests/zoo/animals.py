@@ -266,13 +266,13 @@ ANIMALS = (
             counter = Counter()
 
             def work():
-                for _ in range(2000):
+                for _ in range(60000):
                     counter.add()
 
             threads = [threading.Thread(target=work) for _ in range(4)]
             [t.start() for t in threads]
             [t.join() for t in threads]
-            assert counter.value == 8000
+            assert counter.value == 240000
         """,
     ),
     one(

@@ -1,0 +1,45 @@
+"""What the registry does for all guards: changed sources are read in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
+
+from redbucket.guards import registry
+from tests.core.trees import MemoryTree
+from tests.guards.contexts import SIDE, context
+
+BASE = {"src/a.py": "A = 1\n", "tests/test_a.py": "def test_a(): assert 1\n", "notes.txt": "a\n"}
+EDITS = {"src/a.py": "A = 2\n", "tests/test_a.py": "def test_a(): assert 2\n", "notes.txt": "b\n"}
+
+
+class Asked(MemoryTree):
+    """Remembers what was to be read soon."""
+
+    soon: tuple[str, ...] = ()
+
+    def prefetch(self, paths: Iterable[str]) -> None:
+        self.soon += tuple(paths)
+
+
+@pytest.mark.parametrize(
+    ("names", "agent", "expected"),
+    [
+        (["protected-path"], True, ()),
+        (["fixture-checksum", "protected-path"], True, ()),
+        (["altered-test"], True, ("src/a.py", "tests/test_a.py")),
+        (["flake-expiry"], True, ("tests/test_a.py",)),
+        (["flake-expiry"], False, ("tests/test_a.py",)),
+        (["gate-evasion"], False, ()),
+        (None, True, ("src/a.py", "tests/test_a.py")),
+    ],
+)
+def test_changed_sources_are_read_in_one_go(
+    names: list[str] | None, agent: bool, expected: tuple[str, ...]
+) -> None:
+    base, head = Asked(BASE), Asked(EDITS)
+    given = replace(context(BASE, EDITS, agent=agent), base=base, head=head)
+    registry.check(given, SIDE, names)
+    assert base.soon == head.soon == expected
