@@ -236,7 +236,7 @@ STATIC = (
         swap(
             "uv.lock",
             (
-                '"8.3.4"\nsource = { registry = "https://pypi.org/simple" }',
+                '"8.3.4"\nsource = { registry = "https://packages.example.com/simple" }',
                 '"8.3.4"\nsource = { git = "https://example.org/p" }',
             ),
         ),
@@ -248,7 +248,7 @@ STATIC = (
         swap(
             "uv.lock",
             (
-                '"8.3.4"\nsource = { registry = "https://pypi.org/simple" }',
+                '"8.3.4"\nsource = { registry = "https://packages.example.com/simple" }',
                 '"8.3.4"\nsource = { registry = "https://example.org/simple" }',
             ),
         ),

@@ -168,17 +168,17 @@ source = { editable = "." }
 [[package]]
 name = "pytest"
 version = "8.3.4"
-source = { registry = "https://pypi.org/simple" }
+source = { registry = "https://packages.example.com/simple" }
 wheels = [
-    { url = "https://files.pythonhosted.org/packages/pytest-8.3.4-py3-none-any.whl", hash = "sha256:aaaa" },
+    { url = "https://files.example.com/packages/pytest-8.3.4-py3-none-any.whl", hash = "sha256:aaaa" },
 ]
 
 [[package]]
 name = "requests"
 version = "2.31.0"
-source = { registry = "https://pypi.org/simple" }
+source = { registry = "https://packages.example.com/simple" }
 wheels = [
-    { url = "https://files.pythonhosted.org/packages/requests-2.31.0-py3-none-any.whl", hash = "sha256:bbbb" },
+    { url = "https://files.example.com/packages/requests-2.31.0-py3-none-any.whl", hash = "sha256:bbbb" },
 ]
 """
 TOX = "[tox]\nenvlist = py311\n\n[testenv]\ndeps = pytest\ncommands = pytest {posargs}\n"

@@ -7,9 +7,10 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
+from redbucket.core.packages import Package, Packages, normal
+from redbucket.core.publicindex import is_public
 from redbucket.core.pytree import parse
 
 if sys.version_info >= (3, 11):
@@ -27,43 +28,8 @@ _EGG = re.compile(r"[#&]egg=([-\w.]+)")
 _WHEEL = re.compile(r"(?:.*/)?([A-Za-z0-9_.]+?)-\d[^/]*\.(?:whl|tar\.gz|zip)")
 _REPOSITORY = re.compile(r".*/([-\w.]+?)(?:\.git)?(?:@[^/]*)?/?(?:[#?].*)?")
 _REQUIREMENTS = re.compile(r"(?:.*[-_.])?(?:requirements|constraints)(?:[-_.].*)?\.(?:txt|in)")
-_PUBLIC = re.compile(r"https?://(?:pypi\.org|pypi\.python\.org|files\.pythonhosted\.org)(?:/.*)?")
 
 _SETUP_LISTS = ("extras_require", "install_requires", "setup_requires", "tests_require")
-
-
-@dataclass(frozen=True)
-class Package:
-    """One package: ``source`` is "" for the index, else where it comes from instead."""
-
-    version: str = ""
-    source: str = ""
-    hashes: frozenset[str] = frozenset()
-
-
-@dataclass
-class Packages:
-    """What one file says; ``indexes`` are the package indexes that it names besides PyPI."""
-
-    named: dict[str, Package] = field(default_factory=dict)
-    indexes: set[str] = field(default_factory=set)
-
-    def add(self, name: str, package: Package) -> None:
-        """Add a package under its normalised name; two sources under one name are kept apart."""
-        name = normal(name)
-        known = self.named.get(name)
-        if known is not None and known != package:
-            package = Package(
-                ", ".join(sorted({known.version, package.version} - {""})),
-                ", ".join(sorted({known.source, package.source} - {""})),
-                known.hashes | package.hashes,
-            )
-        self.named[name] = package
-
-
-def normal(name: str) -> str:
-    """Return a distribution's name as PyPI compares it."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def reader(path: str) -> Callable[[bytes], Packages] | None:
@@ -93,7 +59,7 @@ def _requirements(raw: bytes) -> Packages:
 
 def _add_index(found: Packages, line: str) -> None:
     target = re.sub(r"^\S+?[\s=]+", "", line)
-    if not _PUBLIC.fullmatch(target):
+    if not is_public(target):
         found.indexes.add(line)
 
 
@@ -190,7 +156,7 @@ def _toml_lock(raw: bytes) -> Packages:
             source = ""
         keys = ("git", "url", "path", "vcs", "archive", "directory", "editable")
         direct = {key: entry[key] for key in keys if key in entry}
-        places = [text for text in _strings(entry, "url") if not _PUBLIC.fullmatch(text)]
+        places = [text for text in _strings(entry, "url") if not is_public(text)]
         if not direct and not source and places:
             direct = {"url": sorted({text.rpartition("/")[0] for text in places})}
         version, hashes = str(entry.get("version", "")), frozenset(_strings(entry, "hash"))
@@ -277,7 +243,7 @@ def _list(data: dict[str, Any], key: str) -> Iterable[object]:
 
 
 def _is_public(url: object) -> bool:
-    return not url or (isinstance(url, str) and _PUBLIC.fullmatch(url) is not None)
+    return not url or (isinstance(url, str) and is_public(url))
 
 
 def _flat(value: object) -> str:

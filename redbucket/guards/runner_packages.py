@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from redbucket.core.findings import Finding, Severity
-from redbucket.core.locked import Package, Packages, reader
+from redbucket.core.locked import reader
+from redbucket.core.packages import Package, Packages
 from redbucket.guards.context import Context, TreeView
 
 _WORDS = "pytest pluggy iniconfig hypothesis coverage execnet exceptiongroup tox nox nose nose2 redbucket"
@@ -37,11 +38,12 @@ def _bytes(tree: TreeView, path: str) -> bytes | None:
 
 
 def _compare(path: str, old: Packages, new: Packages, raw: bytes) -> Iterator[Finding]:
+    known = frozenset(package.source for package in old.named.values())
     for name in sorted({*old.named, *new.named}):
         if is_tool(name):
             before, after = old.named.get(name), new.named.get(name)
             if before != after:
-                yield from _package(path, name, before, after, raw)
+                yield from _package(path, name, before, after, raw, known)
     tools = any(is_tool(name) for name in new.named) or path.rpartition("/")[2].lower() in _WHOLE
     for index in sorted(new.indexes - old.indexes):
         what = f"takes packages from another index: {_short(index)}"
@@ -50,11 +52,18 @@ def _compare(path: str, old: Packages, new: Packages, raw: bytes) -> Iterator[Fi
 
 
 def _package(
-    path: str, name: str, before: Package | None, after: Package | None, raw: bytes
+    path: str,
+    name: str,
+    before: Package | None,
+    after: Package | None,
+    raw: bytes,
+    known: frozenset[str],
 ) -> Iterator[Finding]:
+    """Yield what changes about one package; a new one may come from a source that base's file has (``known``)."""
     line = _line(raw, name)
     old, new = before or Package(), after or Package()
-    if after is not None and new.source and new.source != old.source:
+    usual = {old.source} if before is not None else known
+    if after is not None and new.source and new.source not in usual:
         what = f"takes {name} from {_short(new.source)}"
         yield _finding(path, Severity.REFUSE, what, line)
     elif old.version == new.version and old.hashes and new.hashes and not old.hashes & new.hashes:

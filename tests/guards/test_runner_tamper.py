@@ -30,8 +30,8 @@ LOCK = """\
 [[package]]
 name = "pytest"
 version = "8.3.4"
-source = { registry = "https://pypi.org/simple" }
-wheels = [{ url = "https://files.pythonhosted.org/p.whl", hash = "sha256:aa" }]
+source = { registry = "https://packages.example.com/simple" }
+wheels = [{ url = "https://files.example.com/p.whl", hash = "sha256:aa" }]
 
 [[package]]
 name = "requests"
@@ -69,6 +69,12 @@ def changed(path: str, *pairs: tuple[str, str]) -> dict[str, Content]:
 
 def added(path: str, text: str) -> dict[str, Content]:
     return {path: f"{BASE[path]}{text}"}
+
+
+def _tool(index: str) -> str:
+    return (
+        f'\n[[package]]\nname = "pytest-randomly"\nversion = "3.15.0"\nsource = {{ registry = "{index}" }}\n'
+    )
 
 
 REFUSED: dict[str, dict[str, Content]] = {
@@ -121,7 +127,8 @@ REFUSED: dict[str, dict[str, Content]] = {
     "index": added("requirements.txt", "--extra-index-url https://example.org/simple\n"),
     "uv source": added("pyproject.toml", "[tool.uv.sources]\npytest = { path = 'p' }\n"),
     "uv index": added("pyproject.toml", "[[tool.uv.index]]\nurl = 'https://example.org'\n"),
-    "uv lock, registry": changed("uv.lock", ("pypi.org", "example.org")),
+    "uv lock, registry": changed("uv.lock", ("packages.example.com", "example.org")),
+    "uv lock, a new tool from elsewhere": added("uv.lock", _tool("https://example.org/simple")),
     "uv lock, bytes": changed("uv.lock", ("sha256:aa", "sha256:bb")),
     "poetry lock, source": added(
         "poetry.lock", '[package.source]\ntype = "git"\nurl = "https://example.org"\n'
@@ -140,6 +147,9 @@ REFUSED: dict[str, dict[str, Content]] = {
 TOLD: dict[str, dict[str, Content]] = {
     "pytest bumped": changed("requirements.txt", ("8.3.4", "8.4.0")),
     "uv lock bumps pytest": changed("uv.lock", ("8.3.4", "8.4.0"), ("sha256:aa", "sha256:bb")),
+    "uv lock, a new tool from the index that base uses": added(
+        "uv.lock", _tool("https://packages.example.com/simple")
+    ),
     "plugin": added("requirements.txt", "pytest-randomly==3.15\n"),
     "index for the product": {"requirements-gpu.txt": "-i https://example.org/simple\ntorch\n"},
     "another back end": changed("pyproject.toml", ('"backend"', '"hatchling.build"')),
@@ -176,7 +186,6 @@ HONEST: dict[str, dict[str, Content]] = {
     "weights": {"models/net.pth": b"PK\3\4\0\0data"},
     "pyproject among the tests": {"tests/sample/pyproject.toml": '[project]\nname = "x"\n'},
     "bytecode gone": {"src/lib/__pycache__/x.pyc": None},
-    "index that is PyPI": added("requirements.txt", "--index-url https://pypi.org/simple\n"),
 }
 
 
