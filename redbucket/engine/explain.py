@@ -222,19 +222,19 @@ class Explain:
         does = "needs what is set up by" if alone_fails else "is broken by what is left by"
         if culprits.imported:
             does = "needs the import of the file of" if alone_fails else "is broken by importing the file of"
-        evidence = [
-            f"after {names}: it {did} 3 of 3",
-            f"alone: it {lone} 3 of 3",
-            "with all others before it and without "
-            + ("them" if culprits.others or len(culprits.tests) > 1 else "that one")
-            + (f": it {lone} 3 of 3" if culprits.complete else ": it still flips, so there are others"),
-        ]
+        evidence = [f"after {names}: it {did} 3 of 3", f"alone: it {lone} 3 of 3"]
+        if culprits.complete is not None:
+            evidence.append(
+                "with all others before it and without "
+                + ("them" if culprits.others or len(culprits.tests) > 1 else "that one")
+                + (f": it {lone} 3 of 3" if culprits.complete else ": it still flips, so there are others")
+            )
         if culprits.others:
             self.notes.append(
                 "each of these does it, too: " + "; ".join(" and ".join(g) for g in culprits.others)
             )
         if culprits.state:
-            evidence[1] += f"; and when {culprits.state[0]} is put back between them, 3 of 3"
+            evidence[1] += f"; and when {' and '.join(culprits.state)} is put back between them, 3 of 3"
         return Found(
             "order",
             f"a {kind}: it {does} {names}",

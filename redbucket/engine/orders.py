@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from redbucket.core.bisect import smallest
+from redbucket.core.bisect import fewest
 from redbucket.core.classification import FAILING
-from redbucket.core.conditions import Conditions
+from redbucket.core.conditions import PLAIN, Conditions
 from redbucket.core.records import Outcome, Run, Test
 from redbucket.core.runspec import RunSpec
 from redbucket.engine.ports import Bench
@@ -17,7 +16,7 @@ CONFIRMED = 3
 _CHECKS = 2
 _MORE_CHECKS = 3
 _MOST_CULPRITS = 3
-_MOST_STATES = 12
+_MOST_STATES = 3
 # What every test changes, and what names nothing.
 _USUAL = ("sys.modules[",)
 
@@ -26,7 +25,8 @@ _USUAL = ("sys.modules[",)
 class Culprits:
     """``tests`` together flip it; ``others`` do, too, each group by itself. ``confirmed`` both ways.
 
-    ``state`` is what they leave changed and what, put back, undoes the flip each time.
+    ``state`` is what they leave changed and what, put back, undoes the flip each time. ``complete`` says
+    whether all others leave it unflipped, each time; None if that was not asked.
     """
 
     tests: list[str] = field(default_factory=list)
@@ -34,7 +34,7 @@ class Culprits:
     state: list[str] = field(default_factory=list)
     imported: bool = False
     confirmed: bool = False
-    complete: bool = False
+    complete: bool | None = None
     why_not: str = ""
     failing: Run | None = None
 
@@ -68,7 +68,7 @@ class OrderSearch:
                 return found
             found.imported = True
         self.say(f"looking for what flips it among {len(pool)} tests")
-        found.tests = smallest(pool, self._holds, self.over)
+        found.tests = fewest(pool, self._holds, self.over)
         if self.over():
             found.why_not = "time was up before the bisection had ended"
             found.tests = []
@@ -98,40 +98,42 @@ class OrderSearch:
             if not any(seen):
                 found.complete = True
                 return
+            found.complete = False
             if not all(seen):
                 return
-            more = smallest(rest, self._holds, self.over)
+            more = fewest(rest, self._holds, self.over)
             if self.over() or not all(self._holds([more])):
                 return
             found.others.append(more)
             rest = [i for i in rest if i not in set(more)]
-        found.complete = not rest
+        if not rest:
+            found.complete = True
 
     def _name_state(self, found: Culprits) -> None:
-        """Put back, one at a time, what the culprits left changed: which of it undoes the flip?"""
+        """Put back what the culprits left changed, all of it and then ever less: which of it undoes the flip?"""
         if self.over():
             return
-        (run,) = self._runs([found.tests], Conditions(state=True))
+        (run,) = self._runs([found.tests], [Conditions(state=True)])
         if not self._flipped(run.tests.get(self.nodeid)):
             return  # looking changes it: then nothing can be said
-        changed = [s for name in found.tests if (t := run.tests.get(name)) for s in t.state]
-        names = [s for s in dict.fromkeys(changed) if not s.startswith(_USUAL)]
-        names += [s for s in dict.fromkeys(changed) if s.startswith(_USUAL)]
-        names = names[:_MOST_STATES]
-        if not names:
+        changed = dict.fromkeys(s for name in found.tests if (t := run.tests.get(name)) for s in t.state)
+        usual = [s for s in changed if s.startswith(_USUAL)]
+
+        def undone(parts: Sequence[Sequence[str]], checks: int = _CHECKS) -> list[bool]:
+            """Does putting these pieces back between the tests undo the flip, each time?"""
+            restored = [Conditions(restore=tuple(part)) for part in parts for _ in range(checks)]
+            seen = iter(self._runs([found.tests] * len(restored), restored))
+            flips = [[self._flipped(next(seen).tests.get(self.nodeid)) for _ in range(checks)] for _ in parts]
+            return [not any(each) for each in flips]
+
+        for names in ([s for s in changed if s not in usual], usual):
+            if not names or self.over() or not undone([names])[0]:
+                continue
+            self.say(f"which of {len(names)} pieces of changed state is it?")
+            few = fewest(names, undone, self.over)
+            if not self.over() and len(few) <= _MOST_STATES and undone([few], CONFIRMED - _CHECKS)[0]:
+                found.state = few
             return
-        self.say(f"which of {len(names)} pieces of changed state is it?")
-        undone = []
-        for name in names:
-            if self.over():
-                return
-            runs = self._runs([found.tests] * _CHECKS, Conditions(restore=(name,)))
-            if not any(self._flipped(r.tests.get(self.nodeid)) for r in runs):
-                runs = self._runs([found.tests] * (CONFIRMED - _CHECKS), Conditions(restore=(name,)))
-                if not any(self._flipped(r.tests.get(self.nodeid)) for r in runs):
-                    undone.append(name)
-                    break
-        found.state = undone
 
     def _holds(self, parts: Sequence[Sequence[str]]) -> list[bool]:
         """One run each; what seems to hold is run again, and where the two disagree four of five count."""
@@ -145,19 +147,18 @@ class OrderSearch:
                 seen[n] += [self._flipped(next(runs).tests.get(self.nodeid)) for _ in range(more)]
         return [sum(flips) * 5 >= len(flips) * 4 for flips in seen]
 
-    def _runs(self, parts: Sequence[Sequence[str]], conditions: Conditions | None = None) -> list[Run]:
+    def _runs(self, parts: Sequence[Sequence[str]], conditions: Sequence[Conditions] = ()) -> list[Run]:
         if not parts:
             return []
         place = {nodeid: n for n, nodeid in enumerate(self.order)}
-        over: dict[str, Any] = {} if conditions is None else {"conditions": conditions}
         specs = [
             self.make(
                 "order",
                 only=tuple(sorted([*part, self.nodeid], key=place.__getitem__)),
                 order="given",
-                **over,
+                conditions=changed,
             )
-            for part in parts
+            for part, changed in zip(parts, conditions or [PLAIN] * len(parts), strict=True)
         ]
         return list(self.bench.run(specs))
 

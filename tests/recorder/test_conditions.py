@@ -77,7 +77,7 @@ def test_drawn():
 """
 
 STATE = """
-import locale, logging, os, sys, types
+import locale, logging, os, sys, textwrap, types
 import shop
 
 def test_nothing():
@@ -88,6 +88,12 @@ def test_all():
     shop.MODE = "shut"
     shop.Till.open = True
     shop.TILL.coins = 3
+    shop.Till.price = lambda self: 0
+    shop.DICE.random()
+    shop.twice(2)
+    shop.TILLS.append(shop.TILL)
+    textwrap.dedent = str.strip
+    logging.getLogger("shop").addHandler(logging.NullHandler())
     os.environ["SHOP"] = "x"
     os.chdir("/")
     os.umask(0o1)
@@ -98,9 +104,19 @@ def test_all():
 def test_after():
     assert (shop.CART, shop.MODE, shop.Till.open) == ([], "open", False)
     assert "SHOP" not in os.environ and "fake" not in sys.modules and os.getcwd() != "/"
+    assert (shop.Till().price(), shop.twice.cache_info().currsize, len(shop.TILLS)) == (1, 0, 1)
+    assert shop.TILLS[0] is not shop.TILL and textwrap.dedent.__name__ == "dedent"
+    assert shop.DICE.random() == shop.random.Random(7).random()
+    assert not logging.getLogger("shop").handlers
 """
 SHOP = """
+import functools
+import logging
+import random
+
 CART = []
+DICE = random.Random(7)
+LOG = logging.getLogger("shop")
 MODE = "open"
 
 class Till:
@@ -109,7 +125,15 @@ class Till:
     def __init__(self):
         self.coins = 0
 
+    def price(self):
+        return 1
+
+@functools.lru_cache()
+def twice(x):
+    return 2 * x
+
 TILL = Till()
+TILLS = [Till()]
 """
 
 
@@ -148,6 +172,12 @@ def test_what_a_test_leaves_changed_is_named(tmp_path: Path) -> None:
         "shop.MODE",
         "shop.Till.open",
         "shop.TILL.coins",
+        "shop.Till.price",
+        "shop.DICE",
+        "shop.TILLS",
+        "the cache of shop.twice",
+        "textwrap.dedent",
+        "logging.getLogger('shop').handlers",
         "os.environ['SHOP']",
         "the working directory",
         "the umask",
@@ -160,6 +190,8 @@ def test_what_a_test_leaves_changed_is_named(tmp_path: Path) -> None:
 
 def test_what_is_put_back_is_as_it_was(tmp_path: Path) -> None:
     names = ("shop.CART", "shop.MODE", "shop.Till.open", "os.environ['SHOP']", "sys.modules['fake']")
+    names += ("shop.Till.price", "shop.DICE", "shop.TILLS", "the cache of shop.twice", "textwrap.dedent")
+    names += ("logging.getLogger('shop').handlers",)
     seen = run(tmp_path, STATE, files={"shop.py": SHOP}, restore=(*names, "the working directory"))
     assert seen.end("test_after")["outcome"] == "passed", seen.end("test_after")
 
