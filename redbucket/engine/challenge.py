@@ -84,6 +84,11 @@ class Challenge:
     def run(self, specs: Sequence[RunSpec]) -> list[Run]:
         """Run specs and add their results under common names."""
         runs = self.bench.run(specs)
+        self.took(specs, runs)
+        return runs
+
+    def took(self, specs: Sequence[RunSpec], runs: Sequence[Run]) -> None:
+        """Add the results of ``specs``, also that a test was not there."""
         self.take(runs)
         sound = [(spec, run) for spec, run in zip(specs, runs, strict=True) if not run.broken]
         absent = [(spec, set(spec.only or ()) - set(run.tests)) for spec, run in sound]
@@ -96,7 +101,6 @@ class Challenge:
             for name in names - by_clock:
                 if not self._there(name, spec.world):
                     self.trials.missing(name, (spec.world, spec.condition), seed=spec.seed)
-        return runs
 
     def _there(self, name: str, world: str) -> bool:
         """True if a whole run of that world had the test."""

@@ -16,6 +16,7 @@ from redbucket.core.findings import Finding, Severity
 from redbucket.core.patch import Entry
 from redbucket.core.records import Outcome, Run, Test
 from redbucket.core.report import Problem
+from redbucket.core.runspec import RunSpec
 from redbucket.core.seeds import derive
 from redbucket.core.testpath import file_of
 from redbucket.engine.ports import Bench, Objects
@@ -40,44 +41,49 @@ class Contraries:
     over: Callable[[], bool]
     findings: list[Finding] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    _files: Mapping[str, str] = field(default_factory=dict)
+    _turned: dict[str, Entry] = field(default_factory=dict)
+    _names: list[str] = field(default_factory=list)
 
-    def look(self, passed: Sequence[Test]) -> None:
-        """Give the tests among ``passed`` that can be turned round their contrary, and see that they fail."""
+    def plan(self, passed: Sequence[Test]) -> RunSpec | None:
+        """Return the run in which tests of ``passed`` have their contrary; None if none can be turned round."""
         view = self.objects.tree_view(self.specs.trees["H"])
         chosen = choose(passed, self.specs.seed)
-        files = {n: path for n in chosen if (path := file_of(n, view.entries)) is not None}
+        self._files = {n: path for n in chosen if (path := file_of(n, view.entries)) is not None}
         secret = derive(self.specs.trees["H"], CONDITION)
-        turned: dict[str, Entry] = {}
         functions: dict[str, frozenset[str]] = {}
-        for path in sorted(set(files.values())):
+        for path in sorted(set(self._files.values())):
             entry = view.entries[path]
             made = contrary(view.read(path), secret) if entry.is_file and path.endswith(".py") else None
             if made is not None:
-                turned[path] = Entry(entry.mode, self.objects.write_blob(made.source))
+                self._turned[path] = Entry(entry.mode, self.objects.write_blob(made.source))
                 functions[path] = made.functions
-        names = [n for n in chosen if _bare(n) in functions.get(files.get(n, ""), ())]
-        if not names:
-            return
-        suspects, broken = self._passing("H", turned, names)
+        self._names = [n for n in chosen if _bare(n) in functions.get(self._files.get(n, ""), ())]
+        return self._spec("H", self._names) if self._names else None
+
+    def take(self, run: Run) -> None:
+        """See that the tests of the planned run failed; look closer at those that did not."""
+        suspects, broken = self._passing(run, self._names)
         if (not suspects and not broken) or self.over():
             return
         # what passes in base, too, can't fail; a failure that the process died of must not hide it
-        honest, base_broken = self._passing("B", turned, suspects or names)
-        again, broken = self._passing("H", turned, suspects or names)
+        names = suspects or self._names
+        runs = self.bench.run([self._spec(world, names) for world in ("B", "H")])
+        (honest, base_broken), (again, broken) = (self._passing(run, names) for run in runs)
         guilty = [n for n in suspects if n in again and n not in honest]
         if base_broken:
             return
         if broken:
             self.problems.append(_broken(broken))
-        self.findings += [_finding(name, files[name]) for name in guilty]
+        self.findings += [_finding(name, self._files[name]) for name in guilty]
 
-    def _passing(
-        self, world: str, turned: Mapping[str, Entry], names: Sequence[str]
-    ) -> tuple[list[str], str]:
-        """Return which of the tests pass with their contrary in a world, and why the run broke."""
-        tree = self.objects.write_tree(self.specs.trees[world], dict(turned))
-        spec = self.specs.make(world, CONDITION, tree=tree, only=tuple(names), order="given")
-        (run,) = self.bench.run([spec])
+    def _spec(self, world: str, names: Sequence[str]) -> RunSpec:
+        tree = self.objects.write_tree(self.specs.trees[world], dict(self._turned))
+        return self.specs.make(world, CONDITION, tree=tree, only=tuple(names), order="given")
+
+    @staticmethod
+    def _passing(run: Run, names: Sequence[str]) -> tuple[list[str], str]:
+        """Return which of the tests pass with their contrary in a run, and why it broke."""
         return [n for n in names if _passed(run, n)], run.broken or run.sentinels
 
 

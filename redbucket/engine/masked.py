@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from redbucket.core.classification import FAILING
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.records import Outcome, Run, Test
+from redbucket.core.runspec import RunSpec
 from redbucket.core.testpath import file_of
 from redbucket.engine.contraries import choose
 from redbucket.engine.ports import Bench, Objects
@@ -33,6 +34,7 @@ class Masked:
     bench: Bench
     over: Callable[[], bool]
     findings: list[Finding] = field(default_factory=list)
+    _names: list[str] = field(default_factory=list)
 
     def wanted(self, paths: Sequence[str]) -> bool:
         """True if a changed product file looks at its surroundings."""
@@ -40,14 +42,18 @@ class Masked:
         found = (view.entries.get(path) for path in paths)
         return any(e.is_file and _LOOKS.search(view.read(p)) for p, e in zip(paths, found, strict=True) if e)
 
-    def look(self, passed: Sequence[Test]) -> None:
-        """Run the tests among ``passed`` that run changed lines, masked, in head and, where red, in base."""
-        names = choose(passed, self.specs.seed)
-        red = self._red("H", names)
+    def plan(self, passed: Sequence[Test]) -> RunSpec:
+        """Return a masked run of the tests among ``passed`` that run changed lines, and of a share of the others."""
+        self._names = choose(passed, self.specs.seed)
+        return self._spec("H", self._names)
+
+    def take(self, run: Run) -> None:
+        """Look closer at what is red in the planned run: is it in base, and again?"""
+        red = self._red(run, self._names)
         if not red or self.over():
             return
-        base = self._red("B", red)
-        again = self._red("H", red)
+        runs = self.bench.run([self._spec(world, red) for world in ("B", "H")])
+        base, again = (self._red(run, red) for run in runs)
         if base is None or again is None:
             return
         paths = self.objects.entries(self.specs.trees["H"])
@@ -55,10 +61,12 @@ class Masked:
             if name in again and name not in base:
                 self.findings.append(_finding(name, file_of(name, paths)))
 
-    def _red(self, world: str, names: Sequence[str]) -> list[str] | None:
+    def _spec(self, world: str, names: Sequence[str]) -> RunSpec:
+        return self.specs.make(world, CONDITION, only=tuple(names), order="given", masked=True)
+
+    @staticmethod
+    def _red(run: Run, names: Sequence[str]) -> list[str] | None:
         """Return which of the tests fail in a masked run, None if the run broke."""
-        spec = self.specs.make(world, CONDITION, only=tuple(names), order="given", masked=True)
-        (run,) = self.bench.run([spec])
         return None if run.broken else [n for n in names if _failed(run, n)]
 
 

@@ -17,8 +17,10 @@ from redbucket.core.records import Outcome, Run, Session
 from redbucket.core.report import Row
 from redbucket.core.runspec import RunSpec
 from redbucket.core.worlds import Sides
-from redbucket.engine.judge import Judge, Judged, troubles_of
+from redbucket.engine.judge import Judge
+from redbucket.engine.judged import Judged
 from redbucket.engine.specs import Specs
+from redbucket.engine.troubles import troubles_of
 from tests.engine.scripted import F, P, ScriptedBench, always, broken_by_patch
 
 A, B, C, D, E = (f"tests/test_m.py::test_{c}" for c in "abcde")

@@ -1,0 +1,91 @@
+"""What is clean so far, run in other ways, all at once: contraries, masked, and the scout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from redbucket.core.records import Outcome, Run, Test
+from redbucket.core.runspec import RunSpec
+from redbucket.core.trials import Trials
+from redbucket.engine.challenge import Challenge, is_clean
+from redbucket.engine.contraries import Contraries
+from redbucket.engine.judged import Judged
+from redbucket.engine.masked import Masked
+from redbucket.engine.ports import Bench, Objects
+from redbucket.engine.scout import choose_scouted
+from redbucket.engine.specs import Specs
+from redbucket.engine.subject import Subject
+
+# The run whose HOME is used once more: the first of head.
+USED_HOME = "H-plain-1"
+
+
+@dataclass
+class Aside:
+    """One look at the tests that are clean; ``unscouted`` says what the scout left out."""
+
+    subject: Subject
+    objects: Objects
+    specs: Specs
+    bench: Bench
+    say: Callable[[str], None]
+    over: Callable[[], bool]
+    unscouted: str = ""
+
+    def look(self, names: Sequence[str], trials: Trials, challenge: Challenge, out: Judged) -> list[str]:
+        """Run what is clean so far in other ways, all at once; return the ids that the scout ran.
+
+        An agent's code runs in the process that says whether tests passed: could they
+        fail at all, and do they pass where nothing tells that this is a gate?
+        """
+        clean = [t for n in names for t in trials.tests(n, "H")[:1] if is_clean(trials, n)]
+        contraries = Contraries(self.specs, self.objects, self.bench, self.over)
+        masked = Masked(self.specs, self.objects, self.bench, self.over)
+        takers: list[tuple[RunSpec, Callable[[Run], None]]] = []
+        changed = sorted({*self.specs.lines, *self.specs.modules})
+        passed = [t for t in clean if t.outcome is Outcome.PASSED and "[#" not in t.nodeid]
+        if self.subject.identity.agent and changed and passed:
+            spec = contraries.plan(passed)
+            if spec is not None:
+                takers.append((spec, contraries.take))
+            if masked.wanted(changed):
+                takers.append((masked.plan(passed), masked.take))
+        scout = self._scout_spec(clean)
+        if scout is not None:
+            takers.append((scout, lambda run: challenge.took([scout], [run])))
+        if not takers:
+            return []
+        what = {
+            "contrary": "can they fail",
+            "masked": "do they pass unwatched",
+            "scout": "other seeds, a used HOME",
+        }
+        said = ", ".join(f"{what[spec.condition]} ({len(spec.only or ())})" for spec, _ in takers)
+        self.say(f"running tests in other ways: {said}")
+        specs = [spec for spec, _ in takers]
+        for (_, take), run in zip(takers, self.bench.run(specs), strict=True):
+            take(run)
+        out.findings += contraries.findings + masked.findings
+        out.problems += contraries.problems
+        return list(scout.only or ()) if scout is not None else []
+
+    def _scout_spec(self, clean: Sequence[Test]) -> RunSpec | None:
+        if not self.subject.policy.run.scout or self.over():
+            return None
+        scouted, left_out = choose_scouted(clean, self.specs.seed)
+        if not scouted:
+            return None
+        if left_out:
+            self.unscouted = f"{left_out} of the {left_out + len(scouted)} tests that run changed lines"
+        other = self.specs.other_seed("scout")
+        return self.specs.make(
+            "H",
+            "scout",
+            only=tuple(scouted),
+            order="shuffled",
+            shuffle=other,
+            seed=other,
+            hash_seed=other,
+            used_home=USED_HOME,
+        )

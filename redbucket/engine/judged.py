@@ -1,0 +1,221 @@
+"""Turns what the runs gave into rows, findings and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from redbucket.core import worlds
+from redbucket.core.classification import FAILING
+from redbucket.core.findings import Finding, Severity
+from redbucket.core.frozen import Frozen, frozen_row
+from redbucket.core.manifests import Scope
+from redbucket.core.records import Outcome, Run
+from redbucket.core.report import Problem, Row
+from redbucket.core.rows import Facts, row_of
+from redbucket.core.testpath import file_of, pytest_id
+from redbucket.core.trials import Trials
+from redbucket.engine.challenge import Challenge
+from redbucket.engine.offlock import off_lock
+from redbucket.engine.ports import Objects
+from redbucket.engine.specs import Specs
+from redbucket.engine.subject import Subject
+from redbucket.engine.troubles import first_line
+
+# What extension modules are built from: C, C++, Cython, Rust, Fortran.
+COMPILED = (
+    *(".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp"),
+    *(".pyx", ".pxd", ".pxi", ".rs", ".f", ".f90", ".pyf"),
+)
+
+
+@dataclass
+class Judged:
+    """What the runs gave."""
+
+    rows: list[Row] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
+    trials: Trials = field(default_factory=Trials)
+    session: str = ""
+    touching: int = 0
+
+
+@dataclass
+class Said:
+    """What is said of the runs of one gate; ``reruns`` is how many of head were asked for."""
+
+    subject: Subject
+    objects: Objects
+    specs: Specs
+    reruns: int
+    scope: str
+    freezes: Mapping[str, Frozen]
+    out: Judged
+
+    def rows(
+        self,
+        trials: Trials,
+        challenge: Challenge,
+        expected: Sequence[str],
+        collected: Run,
+        base: Run | None,
+        broken: str,
+    ) -> None:
+        moved = worlds.moved_fixtures(self.subject.sides)
+        off_lock = self._off_lock(trials)
+        in_base = set(trials.names(collected).values()) | set(collected.errors)
+        must = set(expected)
+        for name in trials.order:
+            known = challenge.of(name)
+            outcomes = trials.outcomes(name, "H")
+            if not outcomes and name not in must:
+                continue  # base's alone: a trusted hand took the test out of its file
+            gone = bool(outcomes) and set(outcomes) == {Outcome.MISSING} and name in must
+            read = {p for t in trials.tests(name, "H") for p in t.fixtures}
+            facts = Facts(
+                asked=len(outcomes) if self.scope != "all" and len(outcomes) == 1 else self.reruns,
+                broken=broken,
+                cause=known.cause,
+                explains=known.explains,
+                other_fixture_passes=known.other_fixture_passes,
+                moved=tuple(sorted(read & moved)),
+                tried=tuple(known.tried),
+                wavers=known.wavers and known.cause is None,
+                revealed_by=known.revealed_by,
+                new=name not in in_base and base is not None,
+                vanished=gone,
+                off_lock=tuple(sorted(read & off_lock)),
+                notes=tuple(known.notes),
+                wrote_in_base=any(t.wrote for t in trials.tests(name, "B")),
+            )
+            row = row_of(name, trials, facts)
+            if self.freezes and (freeze := self.freezes.get(pytest_id(name, self.subject.sides.base))):
+                row = frozen_row(row, freeze, new=facts.new)
+            if gone and not broken:
+                self.out.findings.append(self._vanished(name, trials, row))
+                if not self.subject.identity.agent and not _has_reason(trials, name):
+                    continue  # a person's patch may take rows out of a table: said, not counted
+            self.out.rows.append(row)
+        self.out.touching = sum(
+            bool(t.touched) and t.outcome is Outcome.PASSED
+            for n in trials.order
+            for t in trials.tests(n, "H")[:1]
+        )
+
+    def _off_lock(self, trials: Trials) -> frozenset[str]:
+        """The fixtures that failing tests read and that base's lock, and head's, do not vouch for."""
+        read = {
+            path
+            for name in trials.order
+            for test in trials.tests(name, "H")
+            if test.outcome in FAILING
+            for path in test.fixtures
+        }
+        if not read or not Scope(self.subject.judge).candidates(self.subject.sides.base):
+            return frozenset()
+        head = self.objects.tree_view(self.subject.h_tree)
+        judge = self.subject.judge
+        return off_lock(self.subject.base, judge, read) & off_lock(head, judge, read)
+
+    def _vanished(self, name: str, trials: Trials, row: Row) -> Finding:
+        agent = self.subject.identity.agent or _has_reason(trials, name)
+        reason = next((t.message for t in trials.tests(name, "H") if t.message), "")
+        return Finding(
+            rule="vanished-test",
+            severity=Severity.REFUSE if agent else Severity.WARN,
+            path=file_of(name, self.subject.sides.base),
+            nodeid=name,
+            reason="base collects this test and head does not"
+            + (f": {first_line(reason)}" if reason else ""),
+            remedy="bring the test back, or let a human remove it in a commit of their own or endorse the change",
+        )
+
+    def rewritten(self, paths: Sequence[str], base: Run | None) -> None:
+        before = set(base.tampered) if base is not None else set()
+        for path in paths:
+            if path in before or self.subject.judge.is_fixture(path):
+                continue
+            self.out.findings.append(
+                Finding(
+                    rule="judge-rewritten",
+                    severity=Severity.REFUSE,
+                    path=path,
+                    reason="this file judges the patch and was rewritten while the tests ran",
+                    remedy="find what writes it: tests and test configuration must not change during a run",
+                )
+            )
+
+    def patched(self, parts: Sequence[str], base: Run | None) -> None:
+        """What decides outcomes was replaced in head's process, and not in base's."""
+        parts = [p for p in parts if base is None or p not in base.patched]
+        if not parts:
+            return
+        few = ", ".join(parts[:3]) + (f" and {len(parts) - 3} more" if len(parts) > 3 else "")
+        self.out.findings.append(
+            Finding(
+                rule="machinery-patched",
+                severity=Severity.REFUSE if self.subject.identity.agent else Severity.WARN,
+                path=min((*self.specs.lines, *self.specs.modules), default=None),
+                reason=f"with the patch, code under test replaces what decides the outcome of tests: {few}",
+                remedy="product code must leave the test framework, the recorder and builtins as they are",
+            )
+        )
+
+    def notes(self, first: Run, challenge: Challenge, unscouted: str) -> None:
+        if challenge.untried:
+            self.out.notes.append(
+                Problem(
+                    code="not-tried",
+                    reason=f"not tried for lack of time: {', '.join(dict.fromkeys(challenge.untried))}",
+                    remedy="raise [run] budget, or run redbucket explain on one test",
+                )
+            )
+        if unscouted:
+            self.out.notes.append(
+                Problem(
+                    code="scout-in-part",
+                    reason=f"{unscouted} were not run with other seeds: the scout takes a tenth of the "
+                    "suite's time, or a few seconds",
+                    remedy="",
+                )
+            )
+        few = ", ".join(sorted(first.parts)[:3])
+        compiled = self._compiled() if first.parts else []
+        if compiled:
+            self.out.problems.append(
+                Problem(
+                    code="stale-build",
+                    reason=f"the patch changes {', '.join(compiled[:3])}, but the tests ran with what the installed "
+                    f"copy has built: {few}",
+                    remedy="build in the judged tree: [run] prepare, for instance "
+                    '[["python", "setup.py", "build_ext", "--inplace"]]',
+                )
+            )
+        elif first.parts:
+            self.out.notes.append(
+                Problem(
+                    code="built-parts",
+                    reason=f"{len(first.parts)} built or generated modules come from the installed copy: {few}",
+                    remedy="if the patch changes what they are built from, build them in [run] prepare",
+                )
+            )
+        for run in challenge.broken:
+            self.out.notes.append(
+                Problem(
+                    code="experiment-broken",
+                    reason=f"one experiment ({run.world} {run.condition}): {run.broken}",
+                )
+            )
+
+    def _compiled(self) -> list[str]:
+        """Source of compiled modules that differs between base and the merge tree."""
+        sides = self.subject.sides
+        paths = {p for p in (*sides.base, *sides.merged) if p.endswith(COMPILED)}
+        return sorted(p for p in paths if sides.base.get(p) != sides.merged.get(p) and not sides.is_judge(p))
+
+
+def _has_reason(trials: Trials, name: str) -> bool:
+    """True if the test is missing because its file could not be imported."""
+    return any(t.message for t in trials.tests(name, "H"))

@@ -1,0 +1,124 @@
+"""Why runs can't be counted on, as problems that a report can show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from redbucket.core.classification import FAILING
+from redbucket.core.evidence import SUITE_LEAST, SUITE_RED
+from redbucket.core.fingerprint import normalise
+from redbucket.core.records import Run
+from redbucket.core.report import Problem
+
+
+def troubles_of(head: Sequence[Run], collected: Run) -> list[Problem]:
+    """Return why the runs can't be counted on; what several runs have in common is said once."""
+    said: dict[tuple[str, str], tuple[str, str, str]] = {}
+    ids: dict[tuple[str, str], list[int]] = {}
+    for run in head:
+        fault = _fault(run)
+        if fault is not None:
+            key = (fault[0], normalise(fault[1]))  # "no tests ran in 4.75s"
+            said.setdefault(key, fault)
+            ids.setdefault(key, []).append(run.run_id)
+    troubles = []
+    for key, (code, reason, remedy) in said.items():
+        which = f"run{'s' if len(ids[key]) > 1 else ''} {', '.join(map(str, ids[key]))}"
+        troubles.append(Problem(code=code, reason=f"{which}: {reason}", remedy=remedy))
+    if collected.broken:
+        # without base's list of tests nobody knows which of them are gone
+        troubles.append(
+            Problem(
+                code="record-incomplete",
+                reason=f"base's tests could not be listed: {_without_source(collected)}",
+                remedy="fix what ends the collection early, at base",
+            )
+        )
+    return troubles
+
+
+# A runner's own dependency (pluggy) is loaded before the tree is on the path, but not before PYTHONPATH.
+_IMPORTABLE = (
+    '[run] env, for instance { PYTHONPATH = "src" }, pythonpath in pytest\'s configuration, or [run] prepare'
+)
+
+
+def _fault(run: Run) -> tuple[str, str, str] | None:
+    """Return code, reason and remedy if a run can't be counted on."""
+    if run.broken:
+        return (
+            "record-incomplete",
+            _without_source(run),
+            "fix what ends the run early; a test that hangs or crashes alone costs only itself",
+        )
+    if run.sentinels:
+        return (
+            "sentinel-misbehaved",
+            run.sentinels,
+            "something in the process rewrites test results: look at conftest hooks and at what the patch imports",
+        )
+    outside = {**run.foreign, **run.elsewhere}
+    if outside:
+        module = min(outside)
+        return (
+            "code-from-elsewhere",
+            f"code from outside the judged tree was tested: {module} came from {outside[module]}",
+            f"make the tree's own copy importable with {run.session.interpreter}: {_IMPORTABLE}",
+        )
+    return None
+
+
+def _without_source(run: Run) -> str:
+    """What broke the run, without the record's path: that is gone when the report is read."""
+    return run.broken.removeprefix(f"{run.source}: ")
+
+
+def environment_failed(head: Sequence[Run], base: Run | None) -> Problem | None:
+    """Return a problem where four fifths of the suite are red in both worlds: the environment, not the patch."""
+    if base is None or base.broken or len(base.tests) < SUITE_LEAST:
+        return None
+    for run in (*head, base):
+        red = sum(t.outcome in FAILING for t in run.tests.values())
+        if not run.tests or red / len(run.tests) < SUITE_RED:
+            return None
+    example = next((t.message for t in base.tests.values() if t.outcome in FAILING), "")
+    return Problem(
+        code="environment-failed",
+        reason=f"four fifths of the suite are red with and without the patch, for instance: {first_line(example)}",
+        remedy=f"make the suite pass at base first, with {base.session.interpreter}: missing packages, services "
+        "or built parts ([run] prepare)",
+    )
+
+
+def no_tests(run: Run) -> Problem:
+    """Return what to say of a run that collected nothing."""
+    if run.errors:
+        path = min(run.errors)
+        return Problem(
+            code="no-tests",
+            reason=f"no test could be collected: {path}: {_last_line(run.errors[path])}",
+            remedy=f"make the tests importable with {run.session.interpreter}",
+        )
+    return Problem(
+        code="no-tests",
+        reason="no tests were collected, with the patch or without it",
+        remedy="set [run] command in redbucket.toml to the command that runs the tests",
+    )
+
+
+def out_of_time() -> Problem:
+    """Return what to say when the time budget ran out."""
+    return Problem(
+        code="out-of-time",
+        reason="the time budget ran out before all runs were done",
+        remedy="raise [run] budget, or use --scope failed",
+    )
+
+
+def first_line(text: str) -> str:
+    """Return the first line that is not empty, bounded."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:300]
+
+
+def _last_line(text: str) -> str:
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")[:300]
