@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -23,8 +24,9 @@ class Group(click.Group):
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("-C", "folder", type=click.Path(path_type=Path), help="Work in this folder.")
 @click.version_option(__version__, prog_name="redbucket")
-def app() -> None:
+def app(folder: Path | None) -> None:
     """Judge a patch before it is merged: broken invariant, drifted fixture, or noise?
 
     \b

@@ -19,7 +19,7 @@ from redbucket.core.report import GateReport, Problem
 from redbucket.edges.progress import Progress
 from redbucket.edges.repository import Repository
 from redbucket.edges.scratch import Scratch
-from redbucket.edges.workshop import Workshop
+from redbucket.edges.workshop import Workshop, set_aside
 from redbucket.engine import gate as gates
 from redbucket.engine.ports import Bench
 from redbucket.engine.subject import Request, Subject
@@ -87,6 +87,7 @@ class Session:
     progress: Progress
     cancelled: threading.Event = field(default_factory=threading.Event)
     not_materialised: set[str] = field(default_factory=set)
+    own_interpreter: str = ""
 
     def gate(
         self,
@@ -109,6 +110,7 @@ class Session:
         kept: Path | None = None
         try:
             report = self._with_uncommitted(self._with_absent(gates.gate(request, tools)), request)
+            report = self._with_own_interpreter(report)
         finally:
             self.progress.clear()
             if keep is not None and (self.workshop.root / "runs").exists():
@@ -131,6 +133,17 @@ class Session:
             code="uncommitted",
             reason="tracked files differ from HEAD: what is not committed was not judged",
             remedy="commit it to have it judged",
+        )
+        return msgspec.structs.replace(report, notes=[*report.notes, note])
+
+    def _with_own_interpreter(self, report: GateReport) -> GateReport:
+        """Say that the tests ran where redbucket sits, where that may be the wrong place: something failed."""
+        if not self.own_interpreter or report.exit_code == 0:
+            return report
+        note = Problem(
+            code="own-interpreter",
+            reason=f"the tests ran in redbucket's own environment, {self.own_interpreter}",
+            remedy="if the project has another one, activate it, or name its interpreter in [run] command",
         )
         return msgspec.structs.replace(report, notes=[*report.notes, note])
 
@@ -167,8 +180,13 @@ class Session:
         index = self.scratch.write_index_tree() if staged else tree
         return gates.guard(request, tools, names, index, scope=scope)
 
-    def rerun(self, revision: str, reruns: int, out: Path, command: Sequence[str]) -> list[Path]:
-        """Run one commit's tests ``reruns`` times and return the records, moved to ``out``."""
+    def rerun(
+        self, revision: str, reruns: int, out: Path, command: Sequence[str]
+    ) -> tuple[list[Path], list[Run], Path | None]:
+        """Run one commit's tests ``reruns`` times.
+
+        Returns the records, moved to ``out``, what they say, and where an earlier rerun's records went.
+        """
         from redbucket.core.paths import JudgeSide
         from redbucket.core.seeds import derive
         from redbucket.edges import interpreter
@@ -204,7 +222,8 @@ class Session:
             runs = bench.run(specs)
         finally:
             self.progress.clear()
-        return [self.workshop.keep(Path(r.source), out) for r in runs]
+        earlier = set_aside(out)
+        return [self.workshop.keep(Path(r.source), out) for r in runs], runs, earlier
 
     def _bench(self, subject: Subject, request: Request) -> tuple[Bench, bool, str]:
         from redbucket.edges import interpreter
@@ -212,6 +231,7 @@ class Session:
 
         run = subject.policy.run
         launch = interpreter.resolve(run.command, self.repository.work_tree, os.environ)
+        self.own_interpreter = launch.python if launch.is_own else ""
         tracked = {p for p in (*subject.sides.base, *subject.sides.merged) if p.endswith(".py")}
         runner = self.runner(
             launch,

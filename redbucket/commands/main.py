@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import click
+import msgspec
 
 from redbucket.app.output import emit, finish, read_file
 from redbucket.commands.agent import agent_hook
@@ -15,9 +16,9 @@ from redbucket.commands.explain import explain
 from redbucket.commands.fixtures import fixtures
 from redbucket.commands.flakes import flakes
 from redbucket.commands.hooks import install, uninstall
-from redbucket.commands.options import FORMATS, common, reporting, request_options
+from redbucket.commands.options import FORMATS, as_typed, common, reporting, request_options, writable
 from redbucket.commands.replay import replay
-from redbucket.core.errors import ACCEPTED
+from redbucket.core.errors import ACCEPTED, UNDECIDED
 
 
 @click.command()
@@ -87,6 +88,7 @@ def gate(
     )
     with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
         report = opened.gate(request, keep=keep, captures=captures)
+    report = msgspec.structs.replace(report, command=as_typed())
     return finish(report, form, output, quiet=quiet, verbose=verbose)
 
 
@@ -133,6 +135,7 @@ def guard(
     )
     with session(folder, Progress(quiet=quiet, steps=False)) as opened:
         report = opened.guard(request, names or None, staged=staged)
+    report = msgspec.structs.replace(report, command=as_typed())
     return finish(report, form, output, quiet=quiet, verbose=verbose)
 
 
@@ -169,9 +172,17 @@ def rerun(
     from redbucket.edges.progress import Progress
 
     with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
-        records = opened.rerun(rev, reruns, folder / out if not out.is_absolute() else out, command)
+        records, runs, earlier = opened.rerun(rev, reruns, folder / out, command)
     emit("\n".join(map(str, records)), None)
-    return ACCEPTED
+    if not quiet:
+        from redbucket.formats.clean import shell
+        from redbucket.formats.reruns import rerun_summary
+
+        if earlier:
+            click.echo(f"redbucket: the records of an earlier rerun are now in {earlier}", err=True)
+        click.echo(f"redbucket: {rerun_summary(runs)}", err=True)
+        click.echo(f"  next: redbucket classify {' '.join(shell(str(r)) for r in records)}", err=True)
+    return UNDECIDED if any(run.broken for run in runs) else ACCEPTED
 
 
 @click.command()
@@ -181,7 +192,9 @@ def rerun(
 @click.option(
     "--asked", type=click.IntRange(1), help="How many runs there must be. Default: as many as given."
 )
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the rows there.")
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path), callback=writable, help="Write the rows there."
+)
 @common
 def classify(
     records: tuple[Path, ...],
@@ -201,8 +214,6 @@ def classify(
       redbucket classify runs/*.jsonl
       redbucket classify --seed 7 junit-1.xml junit-2.xml junit-3.xml
     """
-    import msgspec
-
     from redbucket.core.readers import read
     from redbucket.engine.classify import classify_records, distinct_runs, exit_code
 

@@ -8,7 +8,47 @@ from typing import Any
 
 import click
 
+from redbucket.core.errors import WorldFailed
+
+# Options that change where a report goes, not what is judged: a command that is to be repeated needs none of them.
+_NOT_REPEATED = frozenset({"form", "output", "keep", "captures", "quiet", "verbose"})
 FORMATS = ("text", "json", "sarif", "junit", "markdown")
+
+
+def _within(context: click.Context, parameter: click.Parameter, folder: Path) -> Path:
+    """``redbucket -C DIR COMMAND`` means the same as ``redbucket COMMAND -C DIR``; both add up, as in git."""
+    return Path(context.find_root().params.get("folder") or "") / folder
+
+
+def writable(context: click.Context, parameter: click.Parameter, output: Path | None) -> Path | None:
+    """Refuse a place that can't take the report before the work is done, not after it."""
+    if output is not None and not output.parent.is_dir():
+        raise WorldFailed(
+            "not-writable", f"the folder {output.parent} does not exist", "make it, or name another --output"
+        )
+    if output is not None and output.is_dir():
+        raise WorldFailed("not-writable", f"{output} is a folder", "name a file with --output")
+    return output
+
+
+def as_typed() -> str:
+    """Return the running command with the options that say what is judged, ready for a shell."""
+    from redbucket.formats.clean import shell
+
+    context = click.get_current_context()
+    words = ["redbucket", str(context.info_name)]
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        value = context.params.get(name)
+        if name in _NOT_REPEATED or value in (None, (), Path()) or value == parameter.get_default(context):
+            continue
+        if isinstance(parameter, click.Argument):
+            words += [shell(str(v)) for v in (value if isinstance(value, tuple) else (value,))]
+            continue
+        option = max(parameter.opts, key=len)
+        for given in value if isinstance(value, tuple) else (value,):
+            words += [option] if given is True else [option, shell(str(given))]
+    return " ".join(words)
 
 
 def common(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -16,7 +56,12 @@ def common(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(
         (
             click.option(
-                "-C", "folder", type=click.Path(path_type=Path), default=Path(), help="Work in this folder."
+                "-C",
+                "folder",
+                type=click.Path(path_type=Path),
+                default=Path(),
+                callback=_within,
+                help="Work in this folder.",
             ),
             click.option("--quiet", "-q", is_flag=True, help="No progress, no text on success."),
             click.option("--verbose", "-v", is_flag=True, help="Show the evidence of each row."),
@@ -31,7 +76,11 @@ def reporting(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         command = click.option(
-            "--output", "-o", type=click.Path(path_type=Path), help="Write the report there."
+            "--output",
+            "-o",
+            type=click.Path(path_type=Path),
+            callback=writable,
+            help="Write the report there.",
         )(command)
         return click.option(
             "--format",

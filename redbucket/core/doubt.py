@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 
 CONFIDENCE = 0.95
+RARE = 20
 
 
 def doubt(n_failed: int, m_base_passed: int) -> float:
@@ -69,14 +70,14 @@ def clopper_pearson_upper(k: int, n: int, confidence: float = CONFIDENCE) -> flo
 
 
 def blind_spot(n: int, confidence: float = CONFIDENCE) -> str:
-    """Return the sentence that says which flakes ``n`` runs can't see."""
+    """Return the sentence that says which flakes ``n`` runs probably miss."""
     if n <= 0:
         return "no run was made, so nothing was seen"
-    runs = "1 run" if n == 1 else f"{n} runs"
+    runs = "1 run shows" if n == 1 else f"{n} runs show"
     rate = visible_rate(n, confidence)
     return (
-        f"{runs} cannot see flakes rarer than 1 in {math.ceil(1.0 / rate)}: "
-        f"to show with {confidence:.0%} probability a test must fail in {rate:.0%} of its runs"
+        f"{runs} a flake with {confidence:.0%} probability only if it fails {rate:.0%} of the time; "
+        f"one that fails 1 time in {RARE} stays unseen {(1 - 1 / RARE) ** n:.0%} of the time"
     )
 
 

@@ -62,7 +62,9 @@ class GateReport(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     exit_code: int
     summary: str = ""
+    command: str = ""
     base: str = ""
+    base_name: str = ""
     head: str = ""
     merge_base: str = ""
     merge_tree: str = ""

@@ -62,6 +62,11 @@ class Launch:
     userbase: str = ""
     path: tuple[str, ...] = ()
 
+    @property
+    def is_own(self) -> bool:
+        """True if the tests run in the environment that redbucket itself is installed in."""
+        return Path(self.prefix).resolve() == Path(sys.prefix).resolve()
+
 
 @dataclass(frozen=True)
 class Parsed:

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 
 from redbucket.core.errors import WorldFailed
+from redbucket.core.records import SCHEMA
 
 _PREFIX = "redbucket-"
 _UNBORN = ".redbucket-new-"  # a folder that has no lock yet, so that no other process takes it for stale
@@ -117,6 +118,35 @@ class Workshop:
         except OSError as problem:
             raise cannot_write(folder, problem) from problem
         return target
+
+
+def set_aside(folder: Path) -> Path | None:
+    """Move the run records of an earlier rerun into a folder ``earlier-N`` beside; return it, None if there were none.
+
+    So that ``folder/*.jsonl`` is one rerun's records, and nothing is lost.
+    """
+    old = [path for path in sorted(folder.glob("*.jsonl")) if _is_record(path)]
+    if not old:
+        return None
+    number = 1
+    while os.path.lexists(folder / f"earlier-{number}"):
+        number += 1
+    place = folder / f"earlier-{number}"
+    try:
+        place.mkdir()
+        for path in old:
+            path.rename(place / path.name)
+    except OSError as problem:
+        raise cannot_write(folder, problem) from problem
+    return place
+
+
+def _is_record(path: Path) -> bool:
+    try:
+        with path.open("rb") as stream:
+            return SCHEMA.encode() in stream.read(4096)
+    except OSError:
+        return False
 
 
 def collect(parent: Path) -> list[Path]:

@@ -199,6 +199,7 @@ class _Report:
             verdict=verdict,
             exit_code=EXIT_CODES[verdict],
             base=patch.base,
+            base_name=self.subject.base_name,
             head=patch.head,
             merge_base=patch.merge_base,
             merge_tree=self.subject.merged_tree,

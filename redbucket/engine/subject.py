@@ -61,6 +61,7 @@ class Subject:
     h_tree: str
     evil_merges: Callable[[], Mapping[str, tuple[str, ...]]] = dict
     rewrites: Callable[[], tuple[str, ...]] = tuple
+    base_name: str = ""
 
     @property
     def product_changes(self) -> tuple[Change, ...]:
@@ -89,7 +90,12 @@ class Subject:
 
 
 def find_base(history: History, branches: tuple[str, ...]) -> str:
-    """Return the tip of the first protected branch that exists.
+    """Return the tip of the first protected branch that exists. Raises Misused "no-base"."""
+    return base_branch(history, branches)[0]
+
+
+def base_branch(history: History, branches: tuple[str, ...]) -> tuple[str, str]:
+    """Return the tip and the short name of the first protected branch that exists.
 
     On that branch itself its remote twin is meant: what is local is the patch.
     Raises Misused "no-base".
@@ -99,7 +105,7 @@ def find_base(history: History, branches: tuple[str, ...]) -> str:
         local, remote = f"refs/heads/{name}", f"refs/remotes/origin/{name}"
         for ref in (remote, local) if current == name else (local, remote):
             try:
-                return history.resolve(ref)
+                return history.resolve(ref), ref.removeprefix("refs/heads/").removeprefix("refs/remotes/")
             except Misused:
                 continue
     raise Misused(
@@ -138,11 +144,12 @@ def examine(
     """
     policy = parse(request.policy, request.policy_name) if request.policy is not None else None
     head = history.resolve(request.head or "HEAD")
+    base_name = request.base or ""
     if request.base is not None:
         base = history.resolve(request.base)
     else:
         branches = policy.gate.protected_branches if policy else _branches(history, objects)
-        base = find_base(history, branches)
+        base, base_name = base_branch(history, branches)
     policy = policy or policy_at(objects, base)
     merge_base = history.merge_base(base, head)
     merged = objects.merge_tree(base, head)
@@ -157,7 +164,10 @@ def examine(
     )
     subject = _subject(request, objects, policy, offered, environment, runs=runs)
     return replace(
-        subject, evil_merges=cache(lambda: evil_merges(commits, objects)), rewrites=history.rewrites
+        subject,
+        evil_merges=cache(lambda: evil_merges(commits, objects)),
+        rewrites=history.rewrites,
+        base_name=base_name,
     )
 
 

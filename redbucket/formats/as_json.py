@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from redbucket.core.report import SCHEMA, GateReport
+from redbucket.formats import phrases
 from redbucket.formats.clean import utf8
 
 # What a terminal would obey. JSON can say these by number, so nothing is lost.
@@ -24,6 +25,9 @@ _PROMISED = {
 
 def render(report: GateReport, *, width: int = 80, color: bool = False, verbose: bool = False) -> str:
     """Return ``report`` as indented JSON; the options change nothing."""
+    if not report.summary:
+        reasons = ", ".join(phrases.reasons(report, phrases.grouped(report.tests)))
+        report = msgspec.structs.replace(report, summary=f"{phrases.verdict_word(report.verdict)}: {reasons}")
     try:
         encoded = msgspec.json.encode(report, order="deterministic")
     except UnicodeEncodeError:

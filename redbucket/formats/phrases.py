@@ -14,7 +14,10 @@ from redbucket.core.report import GateReport, Row, Verdict
 DISCLAIMER = "This does not claim a proof, a security review, or that no flake is left."
 UNTRUSTED_GREEN = "untrusted green: no trusted test that passed was seen to run a changed line"
 
-_LETTERS = {"missing": "-", "xfailed": "x", "xpassed": "X"}
+# pytest's own letters, so that none of them is a world's
+_LETTERS = {"passed": ".", "skipped": "s", "missing": "-", "xfailed": "x", "xpassed": "X"}
+# The letters of JSON's worlds as words: "F" and "P" would read as outcomes.
+WORLD_NAMES = {"H": "patch", "B": "base", "F": "other-fixtures", "P": "own-tests", "R": "own-tests-without"}
 _LONGEST_RUN = 9
 WORLDS = {
     "H": "with the patch",
@@ -163,9 +166,9 @@ def doubt(value: float | None) -> str:
 
 
 def outcomes(row: Row, *, conditions: bool = True) -> str:
-    """Return the outcomes by world, compactly: "H FFF  B PPP"; with ``conditions`` each experiment's too."""
+    """Return the outcomes by world, compactly: "patch FFF  base ..."; with ``conditions`` each experiment's too."""
     return "  ".join(
-        f"{world} {_letters(kinds)}"
+        f"{_world(world)} {_letters(kinds)}"
         for world, kinds in row.outcomes.items()
         if kinds and (conditions or " " not in world)
     )
@@ -181,10 +184,16 @@ def legend(rows: Iterable[Row]) -> str:
                 worlds[world.partition(" ")[0]] = None
                 kinds.update(dict.fromkeys(seen))
     said = [
-        ("Worlds", [f"{world} {says}" for world, says in WORLDS.items() if world in worlds]),
+        ("Runs", [f"{WORLD_NAMES[world]} = {says}" for world, says in WORLDS.items() if world in worlds]),
         ("Letters", [f"{_letter(kind)} {kind}" for kind in kinds]),
     ]
     return ". ".join(f"{title}: {', '.join(parts)}" for title, parts in said if parts)
+
+
+def _world(key: str) -> str:
+    """Return the name of a world, or of an experiment in one: "B alone" is "base alone"."""
+    world, _, condition = key.partition(" ")
+    return f"{WORLD_NAMES.get(world, world)} {condition}".strip()
 
 
 def _letter(kind: str) -> str:
@@ -205,7 +214,11 @@ def unseen(report: GateReport) -> str:
 def facts(report: GateReport, *, full: bool) -> str:
     """Return what was judged, for the last lines of a report."""
     size = None if full else 10
-    named = [("base", report.base), ("head", report.head), ("merge tree", report.merge_tree if full else "")]
+    named = [
+        (f"base {report.base_name}".strip(), report.base),
+        ("head", report.head),
+        ("merge tree", report.merge_tree if full else ""),
+    ]
     said = [f"{name} {oid[:size]}" for name, oid in named if oid]
     said += [f"seed {report.seed}"] if report.seed else []
     said += [plural(report.reruns, "run")] if report.reruns else []

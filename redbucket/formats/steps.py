@@ -55,7 +55,7 @@ def steps(report: GateReport, groups: dict[Group, list[Row]]) -> list[Step]:
         return [Step("nothing to do; no test or guard stands in the way of a merge")]
     if report.verdict is not Verdict.ACCEPT:
         text = "then judge it again:" if out else "mend what is missing, then judge it again:"
-        out.append(Step(text, (), ("redbucket gate",)))
+        out.append(Step(text, (), (report.command or "redbucket gate",)))
     return out
 
 

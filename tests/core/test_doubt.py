@@ -111,10 +111,10 @@ def test_no_count():
 @pytest.mark.parametrize(
     ("n", "words"),
     [
-        (3, "3 runs cannot see flakes rarer than 1 in 2"),
-        (10, "10 runs cannot see flakes rarer than 1 in 4"),
-        (20, "20 runs cannot see flakes rarer than 1 in 8"),
-        (1, "1 run cannot"),
+        (3, "3 runs show a flake with 95% probability only if it fails 63% of the time"),
+        (10, "10 runs show a flake with 95% probability only if it fails 26% of the time"),
+        (20, "20 runs show a flake with 95% probability only if it fails 14% of the time"),
+        (1, "1 run shows"),
         (0, "no run was made"),
     ],
 )

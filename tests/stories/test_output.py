@@ -237,3 +237,14 @@ def test_python_dash_m(green: Shop) -> None:
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("ACCEPT")
+
+
+def test_a_refusal_repeats_the_command_that_was_given(tmp_path: Path) -> None:
+    shop = Shop.open(tmp_path)
+    shop.patch({"redbucket.toml": "[gate]\nprotected_branches = []\n"})
+    words = ("guard", "--base", "main", "--head", "agent/fix", "--head-ref", "agent/x y")
+    told = redbucket("-C", shop.path, *words)
+    assert told.exit_code == 1
+    again = f"$ redbucket guard --base main --head agent/fix --head-ref 'agent/x y' -C {shop.path}\n"
+    assert again in told.out
+    assert again in redbucket("guard", "-C", shop.path, *words[1:]).out

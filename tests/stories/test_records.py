@@ -17,9 +17,11 @@ def test_rerun_and_classify(tmp_path: Path) -> None:
     shop = Shop.open(tmp_path, {"shop.py": SHOP.replace("sum(prices)", "len(prices)")})
     before = shop.snapshot()
     ended = redbucket("rerun", "-C", shop.path, "-n", "3", "--out", tmp_path / "runs")
-    assert (ended.exit_code, ended.err) == (0, "")
+    assert ended.exit_code == 0
+    assert "2 passed each of 3 times; 1 failed each of 3 times" in ended.err
     records = ended.out.splitlines()
     assert len(records) == 3
+    assert f"next: redbucket classify {records[0]}" in ended.err
     assert shop.snapshot() == before
     classified = redbucket("classify", *records)
     assert (classified.exit_code, classified.err) == (0, "")
@@ -30,6 +32,18 @@ def test_rerun_and_classify(tmp_path: Path) -> None:
         "test_label": "stable_pass",
     }
     assert found["test_total"]["outcomes"] == ["failed"] * 3
+
+
+def test_a_second_rerun_leaves_its_own_records_alone_in_the_folder(tmp_path: Path) -> None:
+    shop = Shop.open(tmp_path)
+    out = tmp_path / "runs"
+    first = redbucket("rerun", "-C", shop.path, "-n", "2", "--out", out).out.splitlines()
+    old = [Path(record).read_bytes() for record in first]
+    (out / "notes.jsonl").write_text("{}\n")
+    second = redbucket("rerun", "-C", shop.path, "-n", "1", "--out", out)
+    assert sorted(out.glob("*.jsonl")) == sorted([out / "notes.jsonl", Path(second.out.strip())])
+    assert [p.read_bytes() for p in sorted((out / "earlier-1").iterdir())] == old
+    assert str(out / "earlier-1") in second.err
 
 
 def test_rerun_with_a_command_of_ones_own(tmp_path: Path) -> None:
