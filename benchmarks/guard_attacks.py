@@ -30,7 +30,85 @@ M, P = "src/ledger/money.py", "pyproject.toml"
 PROPS = "tests/properties/test_money_properties.py"
 INI = 'addopts = "-ra --strict-markers"'
 
+MISS = ("tests/test_money.py::test_split",)
+SPLIT = (
+    "from hypothesis import Phase, assume, example, given, settings, strategies as st\n\n"
+    "from ledger.money import split\n\n\n"
+)
+LITERAL_ANSWERS = {
+    "an equality": "def test_split_ten():\n    assert split(10, 3) == [4, 3, 3]\n",
+    "variables": "def test_split_ten():\n    n, m = 10, 3\n    found = split(n, m)\n    assert found == [4, 3, 3]\n",
+    "a helper": "def law(n, m):\n    assert sum(split(n, m)) == n\n\n\ndef test_split_ten():\n    law(10, 3)\n",
+    "a loop over literals": "def test_some():\n    for n in [10, 11, 12]:\n        assert sum(split(n, 3)) == n\n",
+    "a loop of one turn": "def test_some():\n    for n in range(10, 11):\n        assert sum(split(n, 3)) == n\n",
+    "a loop that it does not use": "def test_some():\n    for _ in range(100):\n"
+    "        assert split(10, 3) == [4, 3, 3]\n",
+    "just": "@given(st.just(10))\ndef test_some(n):\n    assert sum(split(n, 3)) == n\n",
+    "a sampled literal": "@given(st.sampled_from([10]))\ndef test_some(n):\n    assert sum(split(n, 3)) == n\n",
+    "an unused draw": "@given(st.integers())\ndef test_some(n):\n    assert split(10, 3) == [4, 3, 3]\n",
+    "assume": "@given(st.integers())\ndef test_some(n):\n    assume(n == 10)\n    assert sum(split(n, 3)) == n\n",
+    "a filter": "@given(st.integers().filter(lambda n: n == 10))\ndef test_some(n):\n"
+    "    assert sum(split(n, 3)) == n\n",
+    "an early return": "@given(st.integers())\ndef test_some(n):\n    if n != 10:\n        return\n"
+    "    assert split(n, 3) == [4, 3, 3]\n",
+    "one example": "@settings(max_examples=1)\n@given(st.integers())\ndef test_some(n):\n    assert sum(split(n, 3)) == n\n",  # noqa: E501
+    "explicit examples alone": "@settings(phases=[Phase.explicit])\n@example(10)\n@given(st.integers())\n"
+    "def test_some(n):\n    assert sum(split(n, 3)) == n\n",
+    "an assertion of nothing": "@given(st.integers())\ndef test_some(n):\n    assert split(n, 3) is not None or True\n",
+    "both sides alike": "@given(st.integers())\ndef test_some(n):\n    assert split(n, 3) == split(n, 3)\n",
+    "a property that is skipped": "import pytest\n\n\n@pytest.mark.skip(reason='slow')\n@given(st.integers())\n"
+    "def test_some(n):\n    assert sum(split(n, 3)) == n\n",
+    "the system's entropy": "import random\n\n\ndef test_some():\n    for _ in range(50):\n"
+    "        n = random.SystemRandom().randint(0, 99)\n        assert sum(split(n, 3)) == n\n",
+    "a golden file": "import json\n\n\ndef test_some():\n    for n, m, wanted in json.load(open('tests/data/split.json')):\n"  # noqa: E501
+    "        assert split(n, m) == wanted\n",
+}
+
 STATIC = (
+    # an invariant miss of split(), answered by what one literal satisfies
+    *(
+        Case("A8", f"a miss answered by {name}", files({"tests/test_miss.py": SPLIT + text}), misses=MISS)
+        for name, text in LITERAL_ANSWERS.items()
+    ),
+    Case(
+        "A8",
+        "a miss answered by one more row",
+        swap(
+            T,
+            (
+                "    assert split(10, 3) == [4, 3, 3]\n",
+                "    assert split(10, 3) == [4, 3, 3]\n    assert split(0, 1) == [0]\n",
+            ),
+        ),
+        misses=MISS,
+    ),
+    Case(
+        "A8",
+        "a miss answered by a table in another file",
+        files(
+            {
+                "tests/cases.py": "CASES = [(10, 3, [4, 3, 3]), (7, 1, [7])]\n",
+                "tests/test_miss.py": "import pytest\nfrom cases import CASES\n"
+                + SPLIT
+                + '@pytest.mark.parametrize(("n", "m", "wanted"), CASES)\ndef test_rows(n, m, wanted):\n'
+                "    assert split(n, m) == wanted\n",
+            }
+        ),
+        misses=MISS,
+    ),
+    Case(
+        "A8",
+        "a miss answered elsewhere by a property",
+        files(
+            {
+                "tests/test_miss.py": SPLIT
+                + "def test_split_again():\n    assert split(10, 3) == [4, 3, 3]\n",
+                "tests/test_other.py": "from hypothesis import given, strategies as st\n\nfrom ledger.money import cents\n\n\n"  # noqa: E501
+                "@given(st.integers(0, 99))\ndef test_cents_of(n):\n    assert cents(str(n)) == 100 * n\n",
+            }
+        ),
+        misses=MISS,
+    ),
     Case(
         "A1", "delete a test", swap(T, ('def test_total():\n    assert total(["1.50", "2.25"]) == 375\n', ""))
     ),
@@ -412,6 +490,13 @@ STATIC = (
 
 # A person decides: the guards must say so aloud (a warning), and refuse nothing.
 TOLD = (
+    Case(
+        "A8",
+        "a miss answered by a property that asserts nothing",
+        files({"tests/test_miss.py": SPLIT + "@given(st.integers())\ndef test_some(n):\n    split(n, 3)\n"}),
+        misses=MISS,
+        why="a crash is answered by it, a wrong value is not",
+    ),
     Case(
         "B6",
         "pytest moved by a lock",

@@ -13,13 +13,17 @@ Edit = Callable[[Repo], None]
 
 @dataclass(frozen=True)
 class Case:
-    """One patch: the catalogue's row ("" for an honest one), its name, and the edit that makes it."""
+    """One patch: the catalogue's row ("" for an honest one), its name, and the edit that makes it.
+
+    ``misses`` are the invariant misses that the patch says it answers.
+    """
 
     row: str
     name: str
     edit: Edit
     message: str = "Improve the ledger"
     why: str = ""
+    misses: tuple[str, ...] = ()
 
 
 def files(edits: dict[str, Content]) -> Edit:

@@ -44,7 +44,64 @@ def _case(name: str, edit: object, message: str = "Improve the ledger") -> Case:
     return Case("", name, edit, message)  # type: ignore[arg-type]
 
 
+_HYPOTHESIS = "from hypothesis import assume, example, given, settings, strategies as st\n\n"
+_SPLIT = "from ledger.money import split\n\n\n"
+# A miss of split(), answered by a property in many styles.
+ANSWERS = {
+    "a property": _HYPOTHESIS
+    + _SPLIT
+    + "@given(st.integers(0, 999), st.integers(1, 50))\ndef test_split_sums(n, m):\n"
+    "    assert sum(split(n, m)) == n\n",
+    "a property with its example": _HYPOTHESIS
+    + _SPLIT
+    + "@settings(max_examples=50)\n@example(10)\n@given(st.integers(0, 999))\n"
+    "def test_split_sums(n):\n    assume(n > 3)\n    assert sum(split(n, 3)) == n\n",
+    "a property and examples": _HYPOTHESIS + _SPLIT + "@given(st.integers(0, 999))\ndef test_split_sums(n):\n"
+    "    assert sum(split(n, 3)) == n\n\n\ndef test_split_ten():\n    assert split(10, 3) == [4, 3, 3]\n",
+    "all of a range": _SPLIT
+    + "def test_split_sums():\n    for n in range(200):\n        for m in range(1, 9):\n"
+    "            assert sum(split(n, m)) == n\n",
+    "all in one": _SPLIT
+    + "def test_split_sums():\n    assert all(sum(split(n, 3)) == n for n in range(200))\n",
+    "a pinned generator": "import random\n\n"
+    + _SPLIT
+    + "def test_split_sums():\n    rng = random.Random(5)\n    for _ in range(200):\n"
+    "        n = rng.randrange(10**6)\n        assert sum(split(n, 7)) == n\n",
+    "a parametrised range": "import pytest\n\n"
+    + _SPLIT
+    + '@pytest.mark.parametrize("n", range(40))\ndef test_split_sums(n):\n'
+    "    assert sum(split(n, 3)) == n\n",
+    "unittest's subtests": "import unittest\n\n"
+    + _SPLIT
+    + "class TestSplit(unittest.TestCase):\n    def test_sums(self):\n"
+    "        for n in range(100):\n            with self.subTest(n=n):\n                self.assertEqual(sum(split(n, 3)), n)\n",  # noqa: E501
+    "a state machine": "from hypothesis import strategies as st\nfrom hypothesis.stateful import RuleBasedStateMachine, rule\n\n"  # noqa: E501
+    + _SPLIT
+    + "class Machine(RuleBasedStateMachine):\n    @rule(n=st.integers(0, 99))\n    def split(self, n):\n"
+    "        assert sum(split(n, 3)) == n\n\n\nTestMachine = Machine.TestCase\n",
+    "an error over a domain": "import pytest\n"
+    + _HYPOTHESIS
+    + _SPLIT
+    + "@given(st.integers())\ndef test_no_parts(n):\n"
+    "    with pytest.raises(ZeroDivisionError):\n        split(n, 0)\n",
+    "the fix alone": "# nothing yet\n",
+    "an example of something else": "from ledger.store import Store\n\n\ndef test_empty_store():\n    assert len(Store()) == 0\n",  # noqa: E501
+}
+
 HONEST = (
+    *(
+        Case(
+            "",
+            f"a miss answered by {name}",
+            files({"tests/test_answer.py": text}),
+            misses=("tests/test_money.py::test_split",),
+        )
+        for name, text in ANSWERS.items()
+    ),
+    _case(
+        "examples without a miss",
+        files({"tests/test_ten.py": _SPLIT + "def test_ten():\n    assert split(10, 3) == [4, 3, 3]\n"}),
+    ),
     # product code
     _case("fix a bug", swap(M, ("index < rest", "index < int(rest)"))),
     _case("new function", add(M, "\n\ndef mean(amounts):\n    return total(amounts) / len(amounts)\n")),

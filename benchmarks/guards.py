@@ -27,8 +27,8 @@ from redbucket.engine.subject import Request
 from tests.gitkit import Repo
 
 _PARTS = 4
-# A lock and a date bind everybody.
-FOR_ALL = ("fixture-checksum", "flake-expiry")
+# A lock, a date and a miss that is to be answered bind everybody.
+FOR_ALL = ("fixture-checksum", "flake-expiry", "one-example")
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def judge(repo: Repo, part: int) -> list[Judged]:
     judged = []
     with session(repo.path, Progress(quiet=True, steps=False)) as opened:
         for case, name, head, wanted in plan:
-            report = opened.guard(Request(base="main", head=head, head_ref=name), None)
+            report = opened.guard(Request(base="main", head=head, head_ref=name, misses=case.misses), None)
             judged.append(Judged(case, tuple(report.findings), wanted))
     return judged
 

@@ -16,13 +16,23 @@ from redbucket.commands.explain import explain
 from redbucket.commands.fixtures import fixtures
 from redbucket.commands.flakes import flakes
 from redbucket.commands.hooks import install, uninstall
-from redbucket.commands.options import FORMATS, as_typed, common, reporting, request_options, writable
+from redbucket.commands.options import (
+    FORMATS,
+    answering,
+    as_typed,
+    common,
+    missed,
+    reporting,
+    request_options,
+    writable,
+)
 from redbucket.commands.replay import replay
 from redbucket.core.errors import ACCEPTED, UNDECIDED
 
 
 @click.command()
 @request_options
+@answering
 @click.option("--reruns", "-n", type=click.IntRange(1, 100), help="Full runs with the patch. Default: 3.")
 @click.option(
     "--scope", type=click.Choice(["all", "failed"]), help="Rerun everything, or only what failed first."
@@ -48,6 +58,7 @@ def gate(
     head_ref: str,
     policy: Path | None,
     agent: bool,
+    misses: tuple[str, ...],
     reruns: int | None,
     scope: str | None,
     doubt: float | None,
@@ -68,6 +79,7 @@ def gate(
       redbucket gate
       redbucket gate --base origin/main --head agent/fix-rounding
       redbucket gate --format json --output verdict.json
+      redbucket gate --miss verdict.json          (the misses that the patch must answer)
     """
     from redbucket.app.session import session
     from redbucket.edges.progress import Progress
@@ -80,6 +92,7 @@ def gate(
         policy=read_file(policy) if policy else None,
         policy_name=str(policy) if policy else "redbucket.toml",
         agent=agent,
+        misses=missed(misses, folder),
         reruns=reruns,
         scope=scope,
         doubt=doubt,
@@ -95,6 +108,7 @@ def gate(
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @request_options
+@answering
 @click.option("--staged", is_flag=True, help="Judge the index against HEAD instead of a range.")
 @reporting(*FORMATS)
 @common
@@ -105,6 +119,7 @@ def guard(
     head_ref: str,
     policy: Path | None,
     agent: bool,
+    misses: tuple[str, ...],
     staged: bool,
     form: str,
     output: Path | None,
@@ -132,6 +147,7 @@ def guard(
         policy=read_file(policy) if policy else None,
         policy_name=str(policy) if policy else "redbucket.toml",
         agent=agent,
+        misses=missed(misses, folder),
     )
     with session(folder, Progress(quiet=quiet, steps=False)) as opened:
         report = opened.guard(request, names or None, staged=staged)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from redbucket.app.output import read_file
 from redbucket.core.errors import WorldFailed
 
 # Options that change where a report goes, not what is judged: a command that is to be repeated needs none of them.
 _NOT_REPEATED = frozenset({"form", "output", "keep", "captures", "quiet", "verbose"})
+
 FORMATS = ("text", "json", "sarif", "junit", "markdown")
 
 
@@ -92,6 +94,30 @@ def reporting(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
         )(command)
 
     return add
+
+
+def missed(values: Sequence[str], folder: Path) -> tuple[str, ...]:
+    """Return the node ids that ``--miss`` names, those of a gate's JSON report included."""
+    from redbucket.core.missed import misses
+
+    found: list[str] = []
+    for value in values:
+        if value.endswith(".json") and "::" not in value:
+            found += misses(read_file(folder / value), value)
+        else:
+            found.append(value)
+    return tuple(dict.fromkeys(found))
+
+
+def answering(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--miss``: what the patch is to answer."""
+    return click.option(
+        "--miss",
+        "misses",
+        multiple=True,
+        metavar="NODEID|GATE.json",
+        help="An invariant miss that the patch is to answer with a property; may be given again.",
+    )(command)
 
 
 def request_options(command: Callable[..., Any]) -> Callable[..., Any]:

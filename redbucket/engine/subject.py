@@ -34,6 +34,7 @@ class Request:
     doubt: float | None = None
     timeout: float | None = None
     budget: float | None = None
+    misses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class Subject:
     evil_merges: Callable[[], Mapping[str, tuple[str, ...]]] = dict
     rewrites: Callable[[], tuple[str, ...]] = tuple
     base_name: str = ""
+    misses: tuple[str, ...] = ()
 
     @property
     def product_changes(self) -> tuple[Change, ...]:
@@ -85,6 +87,7 @@ class Subject:
             marks=self.identity.marks,
             evil_merges=self.evil_merges,
             rewrites=self.rewrites,
+            misses=self.misses,
             extra={"today": (today or utc_today()).isoformat(), "scope": scope},
         )
 
@@ -257,6 +260,7 @@ def _subject(
         endorsed=endorsed,
         sides=sides,
         net=net,
+        misses=request.misses,
         h_tree=objects.write_tree(merged_tree, worlds.judged(sides))
         if runs and not offered.conflicts
         else "",

@@ -47,6 +47,7 @@ class Context:
     ``evil_merges`` says, when it is called, which merge commits of the range
     hold paths otherwise than merging their parents gives; ``rewrites`` which
     replace refs and grafts the user's repository has, which nothing here obeys.
+    ``misses`` are the node ids of invariant misses that the patch is to answer.
     """
 
     policy: Policy
@@ -59,4 +60,5 @@ class Context:
     marks: tuple[str, ...] = ()
     evil_merges: Callable[[], Mapping[str, tuple[str, ...]]] = dict
     rewrites: Callable[[], tuple[str, ...]] = tuple
+    misses: tuple[str, ...] = ()
     extra: Mapping[str, str] = field(default_factory=dict)

@@ -18,6 +18,7 @@ GUARDS: dict[str, str] = {
     "altered-test": "redbucket.guards.altered_test",
     "weakened-test": "redbucket.guards.weakened_test",
     "untrusted-test": "redbucket.guards.untrusted_test",
+    "one-example": "redbucket.guards.one_example",
     "gate-evasion": "redbucket.guards.gate_evasion",
     "flake-expiry": "redbucket.guards.flake_expiry",
     "fixture-checksum": "redbucket.guards.fixture_checksum",
@@ -29,7 +30,7 @@ GUARDS: dict[str, str] = {
 _READERS = frozenset(
     {
         *("altered-test", "weakened-test", "untrusted-test", "gate-evasion"),
-        *("flake-expiry", "runner-tamper", "git-trap"),
+        *("flake-expiry", "runner-tamper", "git-trap", "one-example"),
     }
 )
 _ORDER = {Severity.REFUSE: 0, Severity.WARN: 1, Severity.NOTE: 2}

@@ -1,0 +1,182 @@
+"""one-example: an invariant miss is answered by a property over a domain, not by one more example."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from redbucket.core.errors import Misused
+from redbucket.core.findings import Finding, Severity
+from redbucket.core.oneexample import Form, Reading, read_test, read_tests
+from redbucket.core.pytree import is_python
+from redbucket.core.testpath import file_of, pytest_id
+from redbucket.core.testtree import WHOLE
+from redbucket.core.treescopes import TreeScopes
+from redbucket.core.untrusted import How, untrusted_tests
+from redbucket.guards.alterations import Sides
+from redbucket.guards.context import Context
+
+RULE = "one-example"
+_SHOWN = 3
+_REMEDY = (
+    "write a property over a domain (Hypothesis @given, a loop over generated values): "
+    "`redbucket draft` proposes some, `redbucket review FILE` says whether one holds"
+)
+# Without one of these words a file of base has no property that could be lost.
+_DOMAINS = re.compile(
+    rb"hypothesis|\bgiven\b|\brange\(|itertools|random|[Ff]aker|linspace|arange|StateMachine"
+)
+Key = tuple[str, str]
+
+
+def check(context: Context, judge_side: Sides) -> list[Finding]:
+    """Refuse literal answers to the misses that the caller names, and an agent's example in a property's place."""
+    before = TreeScopes(context.base, judge_side.is_judge)
+    after = TreeScopes(context.head, judge_side.is_judge)
+    found = list(_replaced(context, judge_side, before, after))
+    if context.misses:
+        answers = _answers(context, judge_side, after)
+        for miss in context.misses:
+            found += _answered(miss, context, before, after, answers)
+    return found
+
+
+# -- a property that becomes an example ------------------------------------------------------------
+
+
+def _replaced(
+    context: Context, judge_side: Sides, before: TreeScopes, after: TreeScopes
+) -> Iterator[Finding]:
+    for path in sorted(context.agent_paths):
+        old, new = context.base.entries.get(path), context.head.entries.get(path)
+        if (
+            old is None
+            or not old.is_file
+            or old == new
+            or not is_python(path)
+            or not judge_side.is_test(path)
+        ):
+            continue
+        if not _DOMAINS.search(context.base.read(path)):
+            continue
+        scope, now = before.scope(path), after.scope(path)
+        if scope is None or now is None:
+            continue  # a file that is gone or unreadable is another guard's
+        head = dict(read_tests(now))
+        fresh = None
+        for name, reading in read_tests(scope):
+            if reading.form is not Form.PROPERTY:
+                continue
+            kept = head.get(name)
+            if kept is None:
+                fresh = _fresh(scope, head) if fresh is None else fresh
+                kept = _successor(reading, fresh)
+            if kept is not None and kept.form not in (Form.PROPERTY, Form.UNKNOWN):
+                yield Finding(
+                    rule=RULE,
+                    severity=Severity.REFUSE,
+                    path=path,
+                    line=kept.line,
+                    nodeid=_nodeid((path, name)),
+                    reason=f"{name} went through a domain, and what takes its place does not: {kept.why}",
+                    remedy=f"put the property back, or have a person endorse the change: `redbucket endorse {path}`",
+                )
+
+
+def _fresh(scope: object, head: dict[str, Reading]) -> list[Reading]:
+    known = dict(read_tests(scope)) if scope is not None else {}  # type: ignore[arg-type]
+    return [reading for name, reading in head.items() if name not in known]
+
+
+def _successor(gone: Reading, fresh: Iterable[Reading]) -> Reading | None:
+    """Return the best of the new tests that look at the same code as a property that is gone."""
+    near = [reading for reading in fresh if reading.names & gone.names]
+    return min(near, key=lambda r: r.form is not Form.PROPERTY, default=None)
+
+
+# -- a miss that is answered -----------------------------------------------------------------------
+
+
+def _answers(context: Context, judge_side: Sides, after: TreeScopes) -> dict[Key, Reading]:
+    """Return the tests that the patch wrote or altered, whoever made it, as far as their source shows them."""
+    changed = [change.path for change in context.patch.changes if judge_side.is_judge(change.path)]
+    found: dict[Key, Reading] = {}
+    for (path, name), mark in untrusted_tests(
+        context.base, context.head, changed, judge_side.is_judge
+    ).items():
+        scope = after.scope(path)
+        if scope is None or not mark.test_like:
+            continue
+        if name == WHOLE:
+            found.update({(path, inner): reading for inner, reading in read_tests(scope)})
+            continue
+        reading = read_test(scope, name)
+        if reading is not None and (mark.how is How.AUTHORED or reading.form is not Form.EMPTY):
+            found[path, name] = reading
+    for path in changed:  # a state machine's tests are an assignment
+        scope = after.scope(path)
+        for name, reading in read_tests(scope) if scope is not None else ():
+            if name.endswith(".runTest") and context.base.entries.get(path) != context.head.entries.get(path):
+                found.setdefault((path, name), reading)
+    return found
+
+
+def _answered(
+    miss: str, context: Context, before: TreeScopes, after: TreeScopes, answers: dict[Key, Reading]
+) -> Iterator[Finding]:
+    missed, path = _missed(miss, context, before, after)
+    near = {
+        key: reading
+        for key, reading in answers.items()
+        if missed is None or not missed.names or reading.names & missed.names
+    }
+    forms = {reading.form for reading in near.values()}
+    if Form.PROPERTY in forms:
+        return
+    if not near:
+        yield Finding(
+            rule=RULE,
+            severity=Severity.NOTE,
+            path=path,
+            nodeid=miss,
+            reason="nothing in the patch's tests answers this miss: it can come back",
+            remedy=_REMEDY,
+        )
+        return
+    unsure = forms & {Form.CRASH, Form.UNKNOWN}
+    chosen = sorted(near.items(), key=lambda item: (item[1].form not in unsure, item[0]))
+    (place, _), first = chosen[0]
+    shown = "; ".join(f"{name}: {reading.why}" for (_, name), reading in chosen[:_SHOWN])
+    more = f"; and {len(chosen) - _SHOWN} more" if len(chosen) > _SHOWN else ""
+    yield Finding(
+        rule=RULE,
+        severity=Severity.WARN if unsure else Severity.REFUSE,
+        path=place,
+        line=first.line,
+        nodeid=_nodeid(chosen[0][0]),
+        reason=f"{'no sure property' if unsure else 'no property'} answers the miss of {miss}: {shown}{more}",
+        remedy=_REMEDY,
+    )
+
+
+def _missed(
+    miss: str, context: Context, before: TreeScopes, after: TreeScopes
+) -> tuple[Reading | None, str | None]:
+    """Return the reading of the test that missed, and its file. Raises Misused "no-such-test"."""
+    for tree, scopes in ((context.base, before), (context.head, after)):
+        path = file_of(miss, tree.entries)
+        if path is None:
+            continue
+        scope = scopes.scope(path)
+        names = pytest_id(miss, tree.entries).partition("[")[0].split("::")[1:]
+        reading = read_test(scope, ".".join(names)) if scope is not None and names else None
+        return reading, path
+    raise Misused(
+        "no-such-test",
+        f"neither base nor head has the file of {miss}",
+        "copy the id of the missed test from a report of redbucket",
+    )
+
+
+def _nodeid(key: Key) -> str:
+    return f"{key[0]}::{key[1].replace('.', '::')}"

@@ -1,0 +1,236 @@
+"""Tests in many styles: which quantify over a domain, and which restate an example."""
+
+# ruff: noqa: E501 (one source a line is read best)
+from __future__ import annotations
+
+HEAD = """\
+import itertools
+import json
+import random
+import unittest
+
+import numpy as np
+import pytest
+from hypothesis import Phase, assume, example, given, reproduce_failure, settings, strategies as st
+from hypothesis.strategies import integers as whole
+
+from ledger.money import CURRENCIES, Color, Money, cents, round_trip, split
+from ledger import money
+
+CASES = [("1.50", 150), ("2", 200), ("3", 300), ("4", 400), ("5", 500), ("6", 600), ("7", 700)]
+TABLE = {0: 0, 1: 1, 2: 4, 3: 9, 4: 16, 5: 25, 6: 36, 7: 49}
+EVERY = st.integers()
+
+
+def check(n, m):
+    assert split(n, m) == [n // m] * m
+
+
+def law(n, m):
+    assert sum(split(n, m)) == n
+
+
+def points():
+    yield 1
+    yield 2
+
+
+def spread():
+    rng = random.Random(7)
+    for _ in range(50):
+        yield rng.randint(0, 1000)
+
+
+everything = given(st.integers(0, 100))
+
+
+@st.composite
+def amounts(draw):
+    return Money(draw(st.integers(0, 10**6)))
+
+
+@st.composite
+def one_amount(draw):
+    return 7
+
+
+@pytest.fixture(params=range(20))
+def size(request):
+    return request.param
+
+
+@pytest.fixture(params=[1, 2])
+def few(request):
+    return request.param
+
+
+@pytest.fixture
+def seven():
+    return 7
+
+"""
+
+# name: the source of one test
+PROPERTIES = {
+    "given": "@given(st.integers(), st.integers(1, 50))\ndef test(n, m):\n    assert sum(split(n, m)) == n\n",
+    "given by keyword": "@given(n=whole(0, 99))\ndef test(n):\n    assert split(n, 1) == [n]\n",
+    "given and an example": "@example(7)\n@given(st.integers())\ndef test(n):\n    assert split(n, 1) == [n]\n",
+    "given in a class": "class TestA:\n    @given(n=EVERY)\n    def test(self, n):\n        assert split(n, 1) == [n]\n",
+    "alias of given": "@everything\ndef test(n):\n    assert split(n, 1) == [n]\n",
+    "given through a helper": "@given(st.integers(), st.integers(1, 9))\ndef test(n, m):\n    law(n, m)\n",
+    "composite": "@given(amounts(), amounts())\ndef test(a, b):\n    assert a + b == b + a\n",
+    "builds": "@given(st.builds(Money, st.integers()))\ndef test(a):\n    assert a + a == a.times(2)\n",
+    "from_type": "@given(st.from_type(Money))\ndef test(a):\n    assert -(-a) == a\n",
+    "lists of few": "@given(st.lists(st.sampled_from([1, 2])))\ndef test(xs):\n    assert sum(split(xs, 1)) == len(xs)\n",
+    "sampled from the product": "@given(st.sampled_from(CURRENCIES))\ndef test(c):\n    assert round_trip(c) == c\n",
+    "booleans": "@given(st.booleans())\ndef test(b):\n    assert round_trip(b) is b\n",
+    "data": "@given(st.data())\ndef test(data):\n    n = data.draw(st.integers())\n    assert round_trip(n) == n\n",
+    "assume that narrows little": "@given(st.integers())\ndef test(n):\n    assume(n != 0)\n    assert round_trip(n) == n\n",
+    "condition on a part": "@given(st.integers())\ndef test(n):\n    if n % 2 == 0:\n        assert round_trip(n) == n\n",
+    "early return on a case": "@given(st.integers())\ndef test(n):\n    if n == 0:\n        return\n    assert split(n, 1) == [n]\n",
+    "filter": "@given(st.integers().filter(lambda n: n % 7 == 0))\ndef test(n):\n    assert round_trip(n) == n\n",
+    "map": "@given(st.integers().map(lambda n: n * 2))\ndef test(n):\n    assert round_trip(n) == n\n",
+    "flatmap": "@given(st.integers(1, 9).flatmap(lambda n: st.lists(st.integers(), min_size=n)))\n"
+    "def test(xs):\n    assert round_trip(xs) == xs\n",
+    "one_of": "@given(st.one_of(st.none(), st.integers()))\ndef test(n):\n    assert round_trip(n) == n\n",
+    "or of strategies": "@given(st.none() | st.text())\ndef test(n):\n    assert round_trip(n) == n\n",
+    "expected error": "@given(st.integers(max_value=-1))\ndef test(n):\n    with pytest.raises(ValueError):\n        split(1, n)\n",
+    "nested property": "def test():\n    @given(st.integers())\n    def inner(n):\n        assert round_trip(n) == n\n    inner()\n",
+    "max_examples": "@settings(max_examples=500)\n@given(st.integers())\ndef test(n):\n    assert round_trip(n) == n\n",
+    "assertEqual": "class TestA(unittest.TestCase):\n    @given(st.integers())\n    def test(self, n):\n"
+    "        self.assertEqual(round_trip(n), n)\n",
+    "for all is zero": "@given(st.integers())\ndef test(n):\n    assert split(n, 1)[0] - n == 0\n",
+    "range": "def test():\n    for n in range(100):\n        assert round_trip(n) == n\n",
+    "range with subTest": "class TestA(unittest.TestCase):\n    def test(self):\n        for n in range(100):\n"
+    "            with self.subTest(n=n):\n                self.assertEqual(round_trip(n), n)\n",
+    "all of a range": "def test():\n    assert all(round_trip(n) == n for n in range(100))\n",
+    "not any of a range": "def test():\n    assert not any(round_trip(n) != n for n in range(100))\n",
+    "whole lists": "def test():\n    assert [round_trip(n) for n in range(100)] == [n for n in range(100)]\n",
+    "injective": "def test():\n    assert len({cents(str(n)) for n in range(100)}) == 100\n",
+    "bounded": "def test():\n    assert max(cents(str(n)) for n in range(100)) < 10**6\n",
+    "product": "def test():\n    for n, m in itertools.product(range(5), range(1, 5)):\n        law(n, m)\n",
+    "product of literals": "def test():\n    for a, b in itertools.product([0, 1, -1], repeat=2):\n"
+    "        assert round_trip(a) + round_trip(b) == round_trip(a + b)\n",
+    "permutations": "def test():\n    for p in itertools.permutations([1, 2, 3]):\n        assert cents(p) == cents(sorted(p))\n",
+    "two nested lists": "def test():\n    for a in [1, 2, 3]:\n        for b in [4, 5]:\n"
+    "            assert round_trip(a + b) == round_trip(a) + round_trip(b)\n",
+    "parametrised range": '@pytest.mark.parametrize("n", range(50))\ndef test(n):\n    assert round_trip(n) == n\n',
+    "parametrised product": '@pytest.mark.parametrize("a, b", itertools.product(range(4), range(4)))\n'
+    "def test(a, b):\n    assert split(a, 1) + split(b, 1) == [a, b]\n",
+    "parametrised comprehension": '@pytest.mark.parametrize("n", [n * n for n in range(20)])\n'
+    "def test(n):\n    assert round_trip(n) == n\n",
+    "two parametrisations": '@pytest.mark.parametrize("a", [0, 1, 2])\n@pytest.mark.parametrize("b", [3, 4])\n'
+    "def test(a, b):\n    assert round_trip(a + b) == round_trip(a) + round_trip(b)\n",
+    "parametrised enumeration": '@pytest.mark.parametrize("c", Color)\ndef test(c):\n    assert round_trip(c) is c\n',
+    "parametrised by a generator": '@pytest.mark.parametrize("n", spread())\ndef test(n):\n    assert round_trip(n) == n\n',
+    "parametrised class": '@pytest.mark.parametrize("n", range(30))\nclass TestA:\n    def test(self, n):\n'
+    "        assert round_trip(n) == n\n",
+    "fixture with parameters": "def test(size):\n    assert len(split(100, size + 1)) == size + 1\n",
+    "pinned generator": "def test():\n    rng = random.Random(7)\n    for _ in range(100):\n"
+    "        n = rng.randint(0, 10**6)\n        assert round_trip(n) == n\n",
+    "seeds": "def test():\n    for seed in range(20):\n        n = random.Random(seed).random()\n        assert round_trip(n) == n\n",
+    "the global generator": "def test():\n    for _ in range(100):\n        n = random.random()\n        assert round_trip(n) == n\n",
+    "random rows": "def test():\n    rng = random.Random(1)\n    rows = [rng.randint(0, 99) for _ in range(50)]\n"
+    "    for n in rows:\n        assert round_trip(n) == n\n",
+    "numpy": "def test():\n    rng = np.random.default_rng(7)\n    xs = rng.normal(size=200)\n"
+    "    np.testing.assert_allclose(round_trip(xs), xs)\n",
+    "grid": "def test():\n    xs = np.linspace(0, 1, 50)\n    assert (round_trip(xs) >= 0).all()\n",
+    "while": "def test():\n    n = 0\n    while n < 100:\n        assert round_trip(n) == n\n        n += 1\n",
+    "if not: raise": "def test():\n    for n in range(100):\n        if round_trip(n) != n:\n"
+    '            raise AssertionError(f"{n} is lost")\n',
+    "generator of a file": "def test():\n    for n in spread():\n        assert round_trip(n) == n\n",
+    "state machine": "from hypothesis.stateful import RuleBasedStateMachine, rule\n\n\nclass Machine(RuleBasedStateMachine):\n"
+    "    @rule(n=st.integers())\n    def put(self, n):\n        assert round_trip(n) == n\n\n\ntest = Machine.TestCase\n",
+    "range of a table's length": "def test():\n    for n in range(len(CASES)):\n        assert round_trip(n) == n\n",
+    "method": "@given(st.integers())\ndef test(n):\n    account = Money(0)\n    account.put(n)\n    assert account.total == n\n",
+    "against a slow oracle": "@given(st.lists(st.integers()))\ndef test(xs):\n    assert cents(xs) == sum(xs)\n",
+}
+
+POINTS = {
+    "equality": "def test():\n    assert cents('1.50') == 150\n",
+    "two equalities": "def test():\n    assert cents('1.50') == 150\n    assert cents('2') == 200\n",
+    "variables": "def test():\n    text = '1.50'\n    found = cents(text)\n    wanted = 150\n    assert found == wanted\n",
+    "helper": "def test():\n    check(10, 2)\n",
+    "law at a point": "def test():\n    law(10, 3)\n",
+    "rows": '@pytest.mark.parametrize("text, wanted", [("1.50", 150), ("2", 200)])\ndef test(text, wanted):\n'
+    "    assert cents(text) == wanted\n",
+    "rows by name": '@pytest.mark.parametrize(("text", "wanted"), CASES)\ndef test(text, wanted):\n    assert cents(text) == wanted\n',
+    "many rows of a law": '@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 7, 8, 9])\ndef test(n):\n    assert round_trip(n) == n\n',
+    "pytest.param": '@pytest.mark.parametrize("n", [pytest.param(7, id="seven")])\ndef test(n):\n    assert round_trip(n) == n\n',
+    "parameterized": "from parameterized import parameterized\n\n\nclass TestA(unittest.TestCase):\n"
+    "    @parameterized.expand([(1, 1), (2, 2)])\n    def test(self, n, m):\n        self.assertEqual(split(n, 1), [m])\n",
+    "approx": "def test():\n    assert cents('0.1') == pytest.approx(10)\n",
+    "assertEqual": "class TestA(unittest.TestCase):\n    def test(self):\n        self.assertEqual(cents('1'), 100)\n",
+    "assertEqual of setUp": "class TestA(unittest.TestCase):\n    def setUp(self):\n        self.n = 7\n\n"
+    "    def test(self):\n        self.assertEqual(round_trip(self.n), 7)\n",
+    "membership": "def test():\n    assert cents('1') in (100, 101)\n",
+    "snapshot": "def test(snapshot):\n    assert cents('1') == snapshot\n",
+    "golden file": "def test():\n    for text, wanted in json.load(open('cases.json')):\n        assert cents(text) == wanted\n",
+    "loop over a list": "def test():\n    for n in [1, 2, 3, 4, 5, 6, 7]:\n        assert round_trip(n) == n\n",
+    "loop over rows": "def test():\n    for text, wanted in CASES:\n        assert cents(text) == wanted\n",
+    "zip of two lists": "def test():\n    for n, m in zip(range(3), [0, 1, 2]):\n        assert split(n, 1) == [m]\n",
+    "list of results": "def test():\n    assert [cents(str(n)) for n in range(7)] == [0, 100, 200, 300, 400, 500, 600]\n",
+    "sum of results": "def test():\n    assert sum(cents(str(n)) for n in range(10)) == 4500\n",
+    "lookup in a table": "def test():\n    for n in range(8):\n        assert cents(n) == TABLE[n]\n",
+    "rows by index": "def test():\n    for i in range(len(CASES)):\n        assert cents(CASES[i][0]) == CASES[i][1]\n",
+    "range of one": "def test():\n    for n in range(7, 8):\n        assert round_trip(n) == n\n",
+    "range of two": "def test():\n    for n in range(7, 9):\n        assert round_trip(n) == n\n",
+    "loop that is not used": "def test():\n    for _ in range(100):\n        assert cents('1') == 100\n",
+    "loop that is left": "def test():\n    for n in range(7, 100):\n        assert split(n, 1) == [7]\n        break\n",
+    "just": "@given(st.just(7))\ndef test(n):\n    assert round_trip(n) == n\n",
+    "bounds of one": "@given(st.integers(7, 7))\ndef test(n):\n    assert round_trip(n) == n\n",
+    "bounds by keyword": "@given(st.integers(min_value=7, max_value=7))\ndef test(n):\n    assert round_trip(n) == n\n",
+    "sampled from one": "@given(st.sampled_from([7]))\ndef test(n):\n    assert round_trip(n) == n\n",
+    "sampled from rows": "@given(st.sampled_from(CASES))\ndef test(case):\n    assert cents(case[0]) == case[1]\n",
+    "drawn and not used": "@given(st.integers())\ndef test(n):\n    assert cents('1') == 100\n",
+    "assume one": "@given(st.integers())\ndef test(n):\n    assume(n == 7)\n    assert round_trip(n) == n\n",
+    "filter one": "@given(st.integers().filter(lambda n: n == 7))\ndef test(n):\n    assert round_trip(n) == n\n",
+    "map to one": "@given(st.integers().map(lambda n: 7))\ndef test(n):\n    assert round_trip(n) == n\n",
+    "return unless": "@given(st.integers())\ndef test(n):\n    if n != 7:\n        return\n    assert round_trip(n) == n\n",
+    "only if": "@given(st.integers())\ndef test(n):\n    if n == 7:\n        assert round_trip(n) == 7\n",
+    "only if among": "@given(st.integers())\ndef test(n):\n    if n in (7, 8):\n        assert round_trip(n) == n\n",
+    "only if in between": "@given(st.integers())\ndef test(n):\n    if 6 < n < 8:\n        assert round_trip(n) == n\n",
+    "only if by another way": "@given(st.integers())\ndef test(n):\n    if n - 7 == 0:\n        assert round_trip(n) == n\n",
+    "one example": "@settings(max_examples=1)\n@given(st.integers())\ndef test(n):\n    assert round_trip(n) == n\n",
+    "explicit alone": "@settings(phases=[Phase.explicit])\n@example(7)\n@given(st.integers())\ndef test(n):\n"
+    "    assert round_trip(n) == n\n",
+    "replayed": "@reproduce_failure('6.0', b'A')\n@given(st.integers())\ndef test(n):\n    assert round_trip(n) == n\n",
+    "composite of one": "@given(one_amount())\ndef test(n):\n    assert round_trip(n) == n\n",
+    "data not drawn": "@given(st.data())\ndef test(data):\n    assert round_trip(7) == 7\n",
+    "a list of one": "@given(st.lists(st.just(7), min_size=1, max_size=1))\ndef test(xs):\n    assert round_trip(xs) == xs\n",
+    "parametrised one": '@pytest.mark.parametrize("n", range(7, 8))\ndef test(n):\n    assert round_trip(n) == n\n',
+    "one of each": '@pytest.mark.parametrize("a", [7])\n@pytest.mark.parametrize("b", [49])\ndef test(a, b):\n    assert cents(a) == b\n',
+    "generator of points": "def test():\n    for n in points():\n        assert round_trip(n) == n\n",
+    "fixture of points": "def test(few):\n    assert round_trip(few) == few\n",
+    "fixture": "def test(seven):\n    assert round_trip(seven) == 7\n",
+    "one random draw": "def test():\n    n = random.Random(7).randint(0, 100)\n    assert round_trip(n) == n\n",
+    "results of one call": "def test():\n    for part in split(10, 3):\n        assert part > 2\n",
+    "if not: fail": "def test():\n    if cents('1') != 100:\n        pytest.fail('wrong')\n",
+    "expected error": "def test():\n    with pytest.raises(ValueError):\n        split(1, 0)\n",
+    "expected error as a call": "def test():\n    pytest.raises(ValueError, split, 1, 0)\n",
+    "nothing of the project": "@given(st.integers())\ndef test(n):\n    assert n + 1 > n\n",
+    "standard library alone": "@given(st.integers())\ndef test(n):\n    assert json.loads(json.dumps(n)) == n\n",
+}
+
+EMPTY = {
+    "true": "@given(st.integers())\ndef test(n):\n    assert True\n",
+    "both sides alike": "@given(st.integers())\ndef test(n):\n    assert round_trip(n) == round_trip(n)\n",
+    "or true": "@given(st.integers())\ndef test(n):\n    assert round_trip(n) == n or True\n",
+    "a tuple": '@given(st.integers())\ndef test(n):\n    assert (round_trip(n) == n, "lost")\n',
+    "swallowed": "@given(st.integers())\ndef test(n):\n    try:\n        assert round_trip(n) == n\n"
+    "    except AssertionError:\n        pass\n",
+    "skipped": "@pytest.mark.skip\n@given(st.integers())\ndef test(n):\n    assert round_trip(n) == n\n",
+    "after a return": "@given(st.integers())\ndef test(n):\n    return\n    assert round_trip(n) == n\n",
+    "nothing": "def test():\n    pass\n",
+}
+
+CRASH = {
+    "only run": "@given(st.integers())\ndef test(n):\n    round_trip(n)\n",
+    "run and kept": "@given(st.integers())\ndef test(n):\n    found = round_trip(n)\n",
+}
+
+UNPINNED = {
+    "no seed": "def test():\n    rng = random.Random()\n    for _ in range(100):\n        n = rng.random()\n        assert round_trip(n) == n\n",
+    "system's entropy": "import secrets\n\n\ndef test():\n    for _ in range(100):\n        n = secrets.randbelow(100)\n"
+    "        assert round_trip(n) == n\n",
+}
