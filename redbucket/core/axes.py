@@ -30,6 +30,7 @@ class Axis:
     ``rates``: an effect that is a matter of chance, so that rates are compared. ``quiet``: the runs
     must not stand side by side. ``again``: each run uses what an equal one left behind.
     ``needs``: of no use unless the recorder saw one of these. ``hints``: goes first if it saw one of these.
+    ``slows``: a test that is cut off for its time says nothing.
     ``together``: of no effect on a test that passes with all such axes changed at once.
     """
 
@@ -43,6 +44,7 @@ class Axis:
     needs: frozenset[str] = frozenset()
     hints: frozenset[str] = frozenset()
     together: bool = False
+    slows: bool = False
 
 
 FIX_ORDER = {
@@ -62,6 +64,7 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[A
             "hash order",
             tuple(_hash(other_seed(f"hash {n}")) for n in range(1, 7)),
             "sort what comes from a set or a dict of a set, or compare without order",
+            together=True,
         ),
         Axis(
             "random seed",
@@ -69,6 +72,7 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[A
             "the inputs of some seeds fail: if they are legal inputs the code is wrong (keep the seed as a test); "
             "else draw from the legal ones",
             hints=frozenset({"random"}),
+            together=True,
         ),
         Axis(
             "system entropy",
@@ -79,12 +83,14 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[A
             "pass the random source or the id in, and give it a fixed one in the test",
             pins=True,
             hints=frozenset({"urandom"}),
+            together=True,
         ),
         Axis(
             "clock",
             tuple(_instant(name, at) for name, at in instants(now)),
             "pass the time in, or freeze it in the test; a date that is written down ends one day",
             pins=True,
+            together=True,
         ),
         Axis(
             "time zone",
@@ -142,6 +148,19 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[A
             "the test changes what it depends on: put it back at its end, or set it at its start",
         ),
         Axis(
+            "subprocess",
+            (
+                Variant(
+                    "child processes that start half a second late",
+                    {"conditions": Conditions(late_children=0.5)},
+                ),
+            ),
+            "wait for the child, or for what it makes, with a generous limit",
+            needs=frozenset({"subprocess"}),
+            hints=frozenset({"subprocess"}),
+            slows=True,
+        ),
+        Axis(
             "network",
             (Variant("the network denied", {"conditions": Conditions(no_network=True)}),),
             "replace the remote side by a fake, or by a recorded answer",
@@ -171,18 +190,20 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[A
     )
 
 
-def at_once(group: Sequence[Axis]) -> list[Conditions]:
-    """Return conditions that change all axes of ``group`` at once, until each variant had its turn."""
+def at_once(group: Sequence[Axis]) -> list[dict[str, Any]]:
+    """Return fields of the spec that change all axes of ``group`` at once, until each variant had its turn."""
     found = []
     for number in range(max((len(axis.variants) for axis in group), default=0)):
+        fields: dict[str, Any] = {}
         changed: dict[str, Any] = {}
         env: dict[str, str] = {}
         for axis in group:
-            variant = axis.variants[number % len(axis.variants)]
-            given = variant.change["conditions"]
+            change = dict(axis.variants[number % len(axis.variants)].change)
+            given = change.pop("conditions", PLAIN)
+            fields.update(change)
             changed.update({k: v for k, v in msgspec.structs.asdict(given).items() if v != getattr(PLAIN, k)})
             env.update(given.env)
-        found.append(Conditions(**{**changed, "env": env}))
+        found.append({**fields, "conditions": Conditions(**{**changed, "env": env})})
     return found
 
 

@@ -18,7 +18,8 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     system's entropy as Python sees it (``os.urandom``, ``uuid4``, ``secrets``, an unseeded ``Random``) repeat;
     ``switch_interval`` is in seconds; ``load`` a number of busy processes beside the run; ``twice``
     runs each test once before the run that counts, in the same process; ``state`` records what each test leaves
-    changed, and ``restore`` puts those pieces of state back after each test.
+    changed, and ``restore`` puts those pieces of state back after each test; ``sites`` records the lines
+    that touch entropy; ``late_children`` delays each child process by so many seconds.
     """
 
     env: dict[str, str] = {}
@@ -32,6 +33,8 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     empty_home: bool = False
     state: bool = False
     restore: tuple[str, ...] = ()
+    sites: bool = False
+    late_children: float = 0.0
 
     def for_recorder(self) -> dict[str, Any]:
         """Return the settings that the recorder gets, {} for an ordinary run."""

@@ -10,7 +10,9 @@ SCHEMA = "redbucket.explain/1"
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """``cause`` is None where nothing was confirmed. ``tests`` are those that the cause names (a polluter,
     a helper), ``state`` what they leave behind. ``tried`` did not flip it, ``untried`` was not run.
-    ``suite_seconds`` is what one run of the suite took, ``seconds`` what all of this took.
+
+    ``sites`` are the lines that touched entropy, as "path:line what". ``suite_seconds`` is what one run of the
+    suite took, ``seconds`` what all of this took.
     """
 
     schema: str = SCHEMA
@@ -27,6 +29,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     fix: str = ""
     outcomes: dict[str, list[str]] = {}
     touched: list[str] = []
+    sites: list[str] = []
     message: str = ""
     base: list[str] = []
     notes: list[str] = []

@@ -95,7 +95,7 @@ class End(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="end
     attempt where a plugin reran the test inside the process. ``seed`` is
     TEST_SEED as the process saw it when the test ended. ``touched`` are changed
     product lines that it executed, as "path:line". ``state`` is what the test left changed,
-    in runs that look for it.
+    and ``sites`` the lines that touched entropy, as "path:line what", in runs that look for them.
     """
 
     nodeid: str
@@ -113,6 +113,7 @@ class End(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="end
     attempts: list[str] = []
     touched: list[str] = []
     state: list[str] = []
+    sites: list[str] = []
     index: int = 0
 
 
@@ -168,6 +169,7 @@ class Test(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     attempts: tuple[str, ...] = ()
     touched: tuple[str, ...] = ()
     state: tuple[str, ...] = ()
+    sites: tuple[str, ...] = ()
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,7 +6,8 @@ from shlex import quote
 
 from redbucket.core.errors import ACCEPTED, UNDECIDED
 from redbucket.core.explanation import Explanation
-from redbucket.engine.explain import Explain, Found
+from redbucket.engine.explain import Explain
+from redbucket.engine.found import Found
 
 NOT_FOUND_FAILS = (
     "it fails every time in the same way and nothing that was tried changes that: read it as a real failure"
@@ -40,6 +41,7 @@ def explained(
         fix=found.fix if found else "",
         outcomes=done.outcomes,
         touched=done.touched,
+        sites=done.sites,
         message=done.message[:4000],
         base=base,
         notes=done.notes,

@@ -3,40 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from redbucket.core.bisect import fewest
 from redbucket.core.classification import FAILING
 from redbucket.core.conditions import PLAIN, Conditions
 from redbucket.core.records import Outcome, Run, Test
 from redbucket.core.runspec import RunSpec
+from redbucket.engine.found import CONFIRMED, Culprits
 from redbucket.engine.ports import Bench
 
-CONFIRMED = 3
 _CHECKS = 2
 _MORE_CHECKS = 3
 _MOST_CULPRITS = 3
 _MOST_STATES = 3
 # What every test changes, and what names nothing.
-_USUAL = ("sys.modules[",)
-
-
-@dataclass
-class Culprits:
-    """``tests`` together flip it; ``others`` do, too, each group by itself. ``confirmed`` both ways.
-
-    ``state`` is what they leave changed and what, put back, undoes the flip each time. ``complete`` says
-    whether all others leave it unflipped, each time; None if that was not asked.
-    """
-
-    tests: list[str] = field(default_factory=list)
-    others: list[list[str]] = field(default_factory=list)
-    state: list[str] = field(default_factory=list)
-    imported: bool = False
-    confirmed: bool = False
-    complete: bool | None = None
-    why_not: str = ""
-    failing: Run | None = None
+_USUAL = ("sys.modules[", "the import of ")
 
 
 @dataclass

@@ -7,7 +7,8 @@ from typing import Any
 
 from redbucket.core.runspec import RunSpec
 from redbucket.core.trials import Trials, all_failed
-from redbucket.engine.orders import Culprits, OrderSearch
+from redbucket.engine.found import Culprits
+from redbucket.engine.orders import OrderSearch
 from redbucket.engine.ports import Bench
 from redbucket.engine.specs import Specs
 

@@ -78,8 +78,12 @@ def explain_text(report: Explanation) -> str:
         out.append(f"  tried, did not flip it: {', '.join(report.tried)}")
     if report.untried:
         out.append(f"  not tried: {', '.join(report.untried)}")
-    if report.touched:
-        out.append(f"  it was seen to touch: {', '.join(report.touched)}")
+    if report.touched or report.sites:
+        out.append(f"  it was seen to touch: {', '.join(report.touched) or 'the clock'}")
+    for site in report.sites[:_SHOWN]:
+        out.append(f"    at {line(site)}")
+    if len(report.sites) > _SHOWN:
+        out.append(f"    and {len(report.sites) - _SHOWN} more lines")
     out += [f"  note: {line(note)}" for note in report.notes]
     out.append(f"  {report.seconds:.0f} s; one run of the suite takes {report.suite_seconds:.1f} s")
     return "\n".join(out)

@@ -79,6 +79,7 @@ class Results:
 
     def end(self, name, index, outcome, duration, failure, attempts, inherited):
         """Say how a test ended."""
+        sites = self.lab.sites() if self.lab is not None else ()
         if self.machinery is not None:
             self.machinery.look()
         reads, writes, entropy = self._watch.take()
@@ -112,6 +113,8 @@ class Results:
             event["entropy"] = sorted(entropy)
         if state:
             event["state"] = list(state)
+        if sites:
+            event["sites"] = list(sites)
         if attempts:
             event["attempts"] = attempts
         if hits or touched:

@@ -43,7 +43,7 @@ class Differ:
             old, new = self._before.get(name), now.get(name)
             if old is None and name.startswith("sys.modules["):
                 if getattr(new[1], "__spec__", None):
-                    continue  # an ordinary import
+                    name = "the import of %s" % name[len("sys.modules[") + 1 : -2]
             elif old is None and (isinstance(new[1], type(sys)) or not self._known(name)):
                 continue  # an attribute of a module that was imported just now, or that module
             if old is None or new is None or not same(old[0], new[0]):
@@ -135,6 +135,8 @@ class Differ:
             self._logger(name, old)
         elif name.startswith("os.environ["):
             _item(os.environ, name[len("os.environ[") + 1 : -2], saved)
+        elif name.startswith("the import of "):
+            sys.modules.pop(name[len("the import of ") :], None)
         elif name.startswith("sys.modules["):
             _item(sys.modules, name[len("sys.modules[") + 1 : -2], saved)
         elif name.startswith("the cache of "):

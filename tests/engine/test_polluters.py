@@ -9,7 +9,7 @@ from redbucket.core import records
 from redbucket.core.records import Outcome
 from redbucket.core.runspec import RunSpec
 from redbucket.core.trials import Trials
-from redbucket.engine.orders import Culprits
+from redbucket.engine.found import Culprits
 from redbucket.engine.polluters import search_of, sentence
 from redbucket.engine.specs import Specs
 from tests.engine.test_explain import NAMES, Process, X

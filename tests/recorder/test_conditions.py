@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from redbucket.core.conditions import Conditions
+from tests.recorder import envs
 from tests.recorder.runkit import Recorded, record
 
 NOON = 1767268800.0  # 2026-01-01T12:00:00Z
@@ -293,3 +294,81 @@ def test_an_ordinary_run_changes_none_of_it(tmp_path: Path) -> None:
     """
     seen = record(tmp_path, {"test_c.py": text})
     assert seen.outcomes == {"test_c.py::test_x": "passed"}, seen.end("test_x")
+
+
+SITES = """
+import datetime, os, random, secrets, subprocess, sys, threading, time, uuid
+from datetime import date
+import shop
+
+def draw(source):
+    return source()
+
+def test_x():
+    draw(list)
+    draw(time.time)
+    shop.stamp()
+    uuid.uuid4()
+    random.random()
+    random.Random(1).random()
+    secrets.token_hex(2)
+    list(map(os.urandom, [1]))
+    thread = threading.Thread(target=time.sleep, args=(0,))
+    thread.start()
+    thread.join()
+    subprocess.check_call([sys.executable, "-c", ""])
+    date.today()
+
+def test_y():
+    assert True
+"""
+STAMP = "import datetime\n\ndef stamp():\n    return datetime.datetime.now()\n"
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.12", "3.13"])
+def test_the_lines_that_touch_entropy(tmp_path: Path, version: str) -> None:
+    seen = record(
+        tmp_path,
+        {"test_c.py": SITES, "shop.py": STAMP},
+        command=(envs.venv(version, "pytest"), "-m", "pytest"),
+        conditions=Conditions(sites=True),
+        timeout=60.0,
+    )
+    said = set(seen.end("test_x")["sites"])
+    assert {
+        "test_c.py:7 time.time",
+        "shop.py:4 datetime.now",
+        "test_c.py:13 uuid.uuid4",
+        "test_c.py:14 random.random",
+        "test_c.py:15 random.random",
+        "test_c.py:16 secrets.token_hex",
+        "test_c.py:17 os.urandom",
+        "test_c.py:21 subprocess.Popen",
+        "test_c.py:22 date.today",
+    } <= said, said
+    assert not [s for s in said if s.startswith("test_c.py:11 ")]
+    assert "sites" not in seen.end("test_y")
+
+
+def test_child_processes_start_late(tmp_path: Path) -> None:
+    text = """
+    import pathlib, subprocess, sys, time
+    import pytest
+
+    def test_waits():
+        began = time.monotonic()
+        assert subprocess.check_output([sys.executable, "-c", "print(1)"]) == b"1\\n"
+        assert subprocess.run("exit 3", shell=True).returncode == 3
+        assert time.monotonic() - began >= 1
+
+    def test_does_not_wait():
+        child = subprocess.Popen(["touch", "made"])
+        assert not pathlib.Path("made").exists()
+        assert child.wait() == 0 and pathlib.Path("made").exists()
+
+    def test_what_is_not_there():
+        with pytest.raises(FileNotFoundError):
+            subprocess.run(["no-such-program-here"])
+    """
+    seen = run(tmp_path, text, late_children=0.5)
+    assert set(seen.outcomes.values()) == {"passed"}, [e.get("message") for e in seen.of("end")]

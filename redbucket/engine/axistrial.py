@@ -1,0 +1,264 @@
+"""The experiments on one test along the axes other than order: one at a time, each confirmed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from redbucket.core.axes import Axis, Variant, at_once
+from redbucket.core.classification import FAILING
+from redbucket.core.compare import redder_by_chance
+from redbucket.core.records import Outcome, Run, Test
+from redbucket.core.runspec import RunSpec
+from redbucket.engine.found import CONFIRMED, Found
+from redbucket.engine.ports import Bench
+
+# Two groups of twenty tell 1 in 3 from none. Two looks at it, so each must be surer than 1 in 100.
+_RATE_LOOKS = (10, 20)
+_RATE_CHANCE = 0.005
+_RATE_FIRST = 4
+# First looks that are taken side by side before one of them is followed: they keep all CPUs busy.
+_BATCH = 8
+# Pairs of a failing and a passing value, in steps, so that a coin ends it early: it passes all five
+# by chance once in a thousand times at most, (p (1 - p))^5.
+_PAIRS = (1, 2, 2)
+
+
+@dataclass
+class AxisTrials:
+    """``make`` gives the spec of one run of the test with some fields replaced.
+
+    ``steady``: it did the same each time, and ``fails`` says what. ``seen`` is what it did, in words.
+    ``wavered`` is set where it turns out to be mixed after all.
+    """
+
+    nodeid: str
+    make: Callable[..., RunSpec]
+    bench: Bench
+    axes: Sequence[Axis]
+    say: Callable[[str], None]
+    over: Callable[[], bool]
+    touched: frozenset[str]
+    steady: bool
+    fails: bool
+    seen: str = ""
+    tried: list[str] = field(default_factory=list)
+    untried: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    wavered: bool = False
+
+    def find(self) -> Found | None:
+        """Return the cause, None if none was confirmed."""
+        spared, first = self._screened()
+        waiting: list[Axis] = []
+        for axis in sorted(self.axes, key=lambda a: not (a.cause in first or a.hints & self.touched)):
+            if self.steady and self.wavered:
+                return None
+            if axis.cause in spared:
+                self.tried.append(axis.cause)
+            elif axis.needs and not axis.needs & self.touched:
+                self.tried.append(f"{axis.cause} (it was not seen to use it)")
+            elif axis.quiet and self.steady and self.fails:
+                self.untried.append(f"{axis.cause} (it fails without)")
+            elif not (self.steady or axis.pins or axis.rates):
+                self.untried.append(f"{axis.cause} (a mixed test does not tell)")
+            elif self.steady and not axis.again and not (axis.rates and not self.fails):
+                waiting.append(axis)
+                if sum(len(a.variants) for a in waiting) >= _BATCH:
+                    found = self._looked(waiting)
+                    waiting = []
+                    if found is not None:
+                        return found
+            else:
+                found = self._looked(waiting) or self._alone(axis)
+                waiting = []
+                if found is not None:
+                    return found
+        return self._looked(waiting)
+
+    def _alone(self, axis: Axis) -> Found | None:
+        """Try an axis that is not a matter of one look."""
+        if self.steady and self.wavered:
+            return None
+        if self.over():
+            self.untried.append(axis.cause)
+            return None
+        self.say(f"trying another {axis.cause}")
+        found = self._rates(axis) if axis.rates else self._again(axis) if axis.again else self._pinned(axis)
+        if found is None:
+            (self.untried if self.over() else self.tried).append(axis.cause)
+        return found
+
+    def _screened(self) -> tuple[set[str], set[str]]:
+        """With many axes changed at once: those that a passing test is spared, those that go first."""
+        group = [axis for axis in self.axes if axis.together]
+        if not group or not self.steady or self.fails or self.over():
+            return set(), set()
+        self.say("trying other seeds, another clock, zone, locale, width, umask and HOME, all at once")
+        runs = self.bench.run([self.make("at once", **changed) for changed in at_once(group)])
+        causes = {axis.cause for axis in group}
+        if all(
+            t.outcome is Outcome.PASSED and not r.broken for r, t in zip(runs, self.tests(runs), strict=True)
+        ):
+            return causes, set()
+        return set(), causes
+
+    def _looked(self, waiting: Sequence[Axis]) -> Found | None:
+        """Take one look along each axis, side by side; follow what flips."""
+        if not waiting:
+            return None
+        if self.over():
+            self.untried += [axis.cause for axis in waiting]
+            return None
+        self.say(f"trying another {', '.join(axis.cause for axis in waiting)}")
+        every = [(axis, variant) for axis in waiting for variant in axis.variants]
+        runs = self.bench.run([self.make(axis.cause, **variant.change) for axis, variant in every])
+        flips = [
+            pair
+            for pair, run, test in zip(every, runs, self.tests(runs), strict=True)
+            if self.differs(run, test) and not (pair[0].slows and test.outcome is Outcome.TIMEOUT)
+        ]
+        for axis, variant in flips:
+            found = self._confirmed(axis, variant)
+            if found is not None or self.wavered:
+                return found
+        self.tried += [axis.cause for axis in waiting]
+        return None
+
+    def _confirmed(self, axis: Axis, variant: Variant) -> Found | None:
+        # side by side, so that what comes and goes with the time of day hits both alike
+        pairs = self._try(axis, [variant, Variant("as it is")] * CONFIRMED)
+        flips = [self.differs(r, t) for r, t in zip(pairs, self.tests(pairs), strict=True)]
+        if all(flips[::2]) and not any(flips[1::2]):
+            return self._found(axis, variant, pairs[0], pairs[1])
+        self.notes.append(f"{axis.cause}: it flipped once with {variant.name}, which did not hold")
+        self.wavered = any(flips[1::2]) or len(set(flips[::2])) > 1
+        return None
+
+    def tests(self, runs: Sequence[Run]) -> list[Test]:
+        """Return what the test did in each run."""
+        return [
+            run.tests.get(self.nodeid) or Test(nodeid=self.nodeid, outcome=Outcome.MISSING) for run in runs
+        ]
+
+    def differs(self, run: Run, test: Test) -> bool:
+        """True if it ran, and did not do what it does by itself."""
+        if run.broken or test.outcome in (Outcome.MISSING, Outcome.SKIPPED):
+            return False
+        return _fails(test) != self.fails
+
+    def _try(self, axis: Axis, variants: Sequence[Variant]) -> list[Run]:
+        specs = [self.make(axis.cause, **variant.change) for variant in variants]
+        if axis.quiet:
+            return [run for spec in specs for run in self.bench.run([spec])]
+        return list(self.bench.run(specs))
+
+    def _found(self, axis: Axis, variant: Variant, flipped: Run, plain: Run) -> Found:
+        did, lone = ("passes", "fails") if self.fails else ("fails", "passes")
+        return Found(
+            axis.cause,
+            f"it {did} with {variant.name}",
+            [f"with {variant.name}: it {did} 3 of 3", f"without: it {lone} 3 of 3, in between"],
+            axis.fix,
+            show=variant.shell,
+            failing=plain if self.fails else flipped,
+        )
+
+    def _again(self, axis: Axis) -> Found | None:
+        """Each time a first run in a fresh place, and a second in what it left behind."""
+        before: list[Run] = []
+        second: list[Run] = []
+        for rounds in (1, CONFIRMED - 1):
+            first = [self.make("first") for _ in range(rounds)]
+            before += self.bench.run(first)
+            second += self.bench.run([self.make(axis.cause, used_home=s.name) for s in first])
+            if any(self.differs(r, t) for r, t in zip(before, self.tests(before), strict=True)):
+                return None
+            if not all(self.differs(r, t) for r, t in zip(second, self.tests(second), strict=True)):
+                return None
+        return self._found(axis, axis.variants[0], second[0], before[0])
+
+    def _pinned(self, axis: Axis) -> Found | None:
+        """A mixed test that fails each time with one value of the axis and passes each time with another."""
+        red: tuple[Variant, Run] | None = None
+        green: Variant | None = None
+        for _ in range(2):
+            runs = self._try(axis, list(axis.variants))
+            for variant, run, test in zip(axis.variants, runs, self.tests(runs), strict=True):
+                if run.broken or test.outcome in (Outcome.MISSING, Outcome.SKIPPED):
+                    continue
+                if _fails(test):
+                    red = red or (variant, run)
+                else:
+                    green = green or variant
+            if (red is not None and green is not None) or self.over():
+                break
+        if red is None or green is None:
+            return None
+        for rounds in _PAIRS:
+            if self.over():
+                return None
+            runs = self._try(axis, [red[0], green] * rounds)
+            if not all(_fails(t) == (n % 2 == 0) for n, t in enumerate(self.tests(runs))):
+                return None
+        every = 1 + sum(_PAIRS)
+        return Found(
+            axis.cause,
+            f"it fails with {red[0].name} and passes with {green.name}",
+            [
+                f"as it is: {self.seen}",
+                f"with {red[0].name}: it fails {every} of {every}",
+                f"with {green.name}: it passes {every} of {every}, in between",
+            ],
+            axis.fix,
+            failing=red[1],
+        )
+
+    def _rates(self, axis: Axis) -> Found | None:
+        """Does it fail more often with one variant than with the other, or than as it is?"""
+        one = axis.variants[0]
+        other = axis.variants[1] if len(axis.variants) > 1 else Variant("as it is")
+        if self.steady:  # it never failed yet: before anything is compared it must fail at all
+            runs = self._try(axis, [one] * _RATE_FIRST)
+            if not any(_fails(t) for t in self.tests(runs)):
+                return None
+        counts = {one.name: [0, 0], other.name: [0, 0]}
+        failing: Run | None = None
+        for number in range(1, _RATE_LOOKS[-1] + 1):
+            if self.over():
+                return None
+            runs = self._try(axis, [one, other])
+            for variant, run, test in zip((one, other), runs, self.tests(runs), strict=True):
+                counts[variant.name][0] += _fails(test)
+                counts[variant.name][1] += 1
+                failing = run if _fails(test) and variant is one else failing
+            if number == _RATE_FIRST and counts[one.name][0] <= counts[other.name][0]:
+                return None  # no sign of it: more runs would not be spent well
+            (red, ran), (other_red, other_ran) = counts[one.name], counts[other.name]
+            chance = redder_by_chance(red, ran, other_red, other_ran)
+            if number in _RATE_LOOKS and chance < _RATE_CHANCE:
+                break
+        else:
+            return None
+        return Found(
+            axis.cause,
+            f"it fails more often with {one.name}",
+            [
+                f"with {one.name}: it fails {red} of {ran}",
+                f"with {other.name}: it fails {other_red} of {other_ran}, in between",
+                f"chance alone: {chance:.2g} (Fisher's exact test)",
+            ],
+            axis.fix,
+            failing=failing,
+        )
+
+
+def _fails(test: Test) -> bool:
+    return test.outcome in FAILING
+
+
+def counted(outcomes: Sequence[Any]) -> str:
+    """Return "it fails 2 of 3"."""
+    failed = sum(o in FAILING for o in outcomes)
+    return f"it fails {failed} of {len(outcomes)}"

@@ -1,0 +1,40 @@
+"""What an experiment on one test confirmed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from redbucket.core.records import Run
+
+CONFIRMED = 3
+
+
+@dataclass
+class Culprits:
+    """``tests`` together flip it; ``others`` do, too, each group by itself. ``confirmed`` both ways.
+
+    ``state`` is what they leave changed and what, put back, undoes the flip each time. ``complete`` says
+    whether all others leave it unflipped, each time; None if that was not asked.
+    """
+
+    tests: list[str] = field(default_factory=list)
+    others: list[list[str]] = field(default_factory=list)
+    state: list[str] = field(default_factory=list)
+    imported: bool = False
+    confirmed: bool = False
+    complete: bool | None = None
+    why_not: str = ""
+    failing: Run | None = None
+
+
+@dataclass
+class Found:
+    """What was confirmed. ``failing`` is a run that shows it."""
+
+    cause: str
+    what: str
+    evidence: list[str]
+    fix: str
+    show: str = ""
+    culprits: Culprits | None = None
+    failing: Run | None = None
