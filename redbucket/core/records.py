@@ -132,7 +132,9 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="
     changed files whose module came from outside the tree, ``parts`` built or
     generated modules taken from the installed copy, ``pinned`` what was seeded,
     ``sentinels`` what the sentinels did wrong, ``tampered`` judge-side files that
-    differ after the run, ``patched`` parts of the test machinery that were replaced in it.
+    differ after the run, ``patched`` parts of the test machinery that were replaced in it,
+    ``dropped`` the options and variables that would have rewritten expectations, ``appeared``
+    new files under the fixture paths.
     """
 
     complete: bool
@@ -147,6 +149,8 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="
     sentinels: str = ""
     tampered: list[str] = []
     patched: list[str] = []
+    dropped: list[str] = []
+    appeared: list[str] = []
 
 
 Event = Header | Session | Collected | Start | End | Restart | Footer
@@ -200,6 +204,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     sentinels: str = ""
     tampered: tuple[str, ...] = ()
     patched: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    appeared: tuple[str, ...] = ()
     duration: float = 0.0
     nonce: str = ""
     header: Header | None = None

@@ -19,6 +19,7 @@ class RunSpec:
     ``only``), ``files`` limits them to those files; ``lines`` are the product lines to watch, by path; ``modules`` the
     changed Python files and the dotted names under which they must be imported
     from the tree; ``roots`` the folders of the tree that go on the import path;
+    ``recorded`` are the patterns under which no file may appear;
     ``masked`` hides from the run that it is a gate's;
     ``used_home`` names an earlier run whose HOME and TMPDIR are used again;
     ``conditions`` are those of an experiment.
@@ -41,6 +42,7 @@ class RunSpec:
     roots: tuple[str, ...] = (".",)
     fixtures: tuple[str, ...] = ()
     watched: tuple[str, ...] = ()
+    recorded: tuple[str, ...] = ()
     used_home: str = ""
     masked: bool = False
     conditions: Conditions = PLAIN

@@ -22,7 +22,7 @@ import msgspec
 
 from redbucket.core.records import End, Footer, Header, Outcome, Restart
 from redbucket.core.runspec import RunSpec
-from redbucket.edges import environment, installed, masking, supervise
+from redbucket.edges import environment, installed, masking, newfiles, supervise
 from redbucket.edges.interpreter import Launch
 from redbucket.edges.load import busy
 from redbucket.edges.recordfile import RecordFile
@@ -117,6 +117,7 @@ class LocalRunner:
                     record.write(Footer(complete=False, reason=failed))
                     return record_path
                 before, stamps = self.digest(tree, spec.watched), _stamps(tree, spec.watched)
+                listed = newfiles.listing(tree) if spec.recorded else frozenset[str]()
                 # laid out before any code of the patch ran; a build may differ from run to run
                 first = before if self.prepare else self._first.setdefault(spec.tree, before)
                 with busy(self.launch.python, spec.conditions.load):
@@ -129,12 +130,15 @@ class LocalRunner:
                     if not (first.get(path) == before[path] == after.get(path))
                     or (stamps.get(path) != now.get(path) and path not in fixtures)
                 )
+                appeared = newfiles.appeared(tree, listed, spec.recorded) if spec.recorded else []
                 rewritten = installed.differences(self._installed, self.installed())
                 if rewritten:
                     reason = f"the interpreter's own files were changed while tests ran: {', '.join(rewritten[:3])}"
                     footer = msgspec.structs.replace(footer, complete=False, reason=reason)
                 record.write(
-                    msgspec.structs.replace(footer, tampered=tampered, duration=time.monotonic() - began)
+                    msgspec.structs.replace(
+                        footer, tampered=tampered, appeared=appeared, duration=time.monotonic() - began
+                    )
                 )
         finally:
             supervise.reap(str(place))
@@ -293,7 +297,8 @@ class _Run:
         elif kind == "origins":
             for name in ("foreign", "elsewhere", "parts"):
                 self.extra.setdefault(name, {}).update(event[name])
-            self.extra["patched"] = sorted({*self.extra.get("patched", ()), *event["patched"]})
+            for name in ("patched", "dropped"):
+                self.extra[name] = sorted({*self.extra.get(name, ()), *event[name]})
             return
         elif kind not in ("session", "start"):
             return

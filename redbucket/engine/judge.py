@@ -21,6 +21,7 @@ from redbucket.engine.ports import Bench, Objects
 from redbucket.engine.specs import Specs, add_world
 from redbucket.engine.subject import Subject
 from redbucket.engine.troubles import environment_failed, no_tests, out_of_time, troubles_of
+from redbucket.engine.written import touched, written
 
 
 @dataclass
@@ -67,7 +68,7 @@ class Judge:
         challenge = Challenge(self.specs, self.bench, trials, self.say, self.over)
         suspects = [n for n in names if not is_clean(trials, n)]
         suspects += self._woken(names, trials, challenge)
-        rewritten = sorted({p for run in head for p in run.tampered})
+        rewritten = touched(head)
         patched = sorted({p for run in head for p in run.patched} - set(collected.patched))
         base: Run | None = None
         if suspects or rewritten or patched:
@@ -79,7 +80,8 @@ class Judge:
             )
             challenge.take([base])
         said = Said(self.subject, self.objects, self.specs, self.reruns, self.scope, self.freezes, out)
-        said.rewritten(rewritten, base)
+        said.rewritten(head, base)
+        out.findings += written(head, base, self.subject.judge, agent=self.subject.identity.agent)
         said.patched(patched, base)
         environment = environment_failed(head, base)
         aside = Aside(self.subject, self.objects, self.specs, self.bench, self.say, self.over)

@@ -132,9 +132,9 @@ class Said:
             remedy="bring the test back, or let a human remove it in a commit of their own or endorse the change",
         )
 
-    def rewritten(self, paths: Sequence[str], base: Run | None) -> None:
+    def rewritten(self, head: Sequence[Run], base: Run | None) -> None:
         before = set(base.tampered) if base is not None else set()
-        for path in paths:
+        for path in sorted({p for run in head for p in run.tampered}):
             if path in before or self.subject.judge.is_fixture(path):
                 continue
             self.out.findings.append(
@@ -199,6 +199,14 @@ class Said:
                     code="built-parts",
                     reason=f"{len(first.parts)} built or generated modules come from the installed copy: {few}",
                     remedy="if the patch changes what they are built from, build them in [run] prepare",
+                )
+            )
+        if first.dropped:
+            self.out.notes.append(
+                Problem(
+                    code="updates-dropped",
+                    reason=f"left out of every run, because it rewrites what tests expect: {', '.join(first.dropped)}",
+                    remedy="take it out of [run] command and env, addopts and PYTEST_ADDOPTS",
                 )
             )
         for run in challenge.broken:

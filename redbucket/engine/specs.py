@@ -27,6 +27,7 @@ class Specs:
     modules: Mapping[str, str] = field(default_factory=dict)
     fixtures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     watched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    recorded: tuple[str, ...] = ()
     made: int = 0
 
     def make(self, world: str, condition: str = "plain", **over: Any) -> RunSpec:
@@ -43,6 +44,7 @@ class Specs:
             "modules": self.modules if world != "B" and world != "R" else {},
             "fixtures": self.fixtures.get(world, ()),
             "watched": self.watched.get(world, ()),
+            "recorded": self.recorded,
         }
         values.update(over)
         return RunSpec(**values)
@@ -79,6 +81,7 @@ def specs_for(subject: Subject, objects: Objects, *, as_module: bool, timeout: f
         timeout=timeout,
         lines=lines,
         modules=modules,
+        recorded=subject.policy.fixtures.paths,
     )
     fixtures: dict[str, tuple[str, ...]] = {}
     watched_paths: dict[str, tuple[str, ...]] = {}

@@ -16,6 +16,7 @@ RULES: dict[str, str] = {
     "fixture-checksum": "A recorded fixture must match the lock that a human made.",
     "one-example": "A property must quantify over a domain: a single equality proves one example.",
     "judge-rewritten": "A file that judges must not be rewritten while the tests run.",
+    "fixture-written": "A recorded fixture must not be made or rewritten while the tests run.",
     "merge-conflict": "A patch must merge into its base before it can be judged.",
     "machinery-patched": "Code under test must not replace what decides the outcome of tests.",
     "behaves-for-the-gate": "A test must pass where nothing tells that it is being judged.",

@@ -36,7 +36,7 @@ def run(package):
     except (OSError, AttributeError, ImportError):
         pass  # no libc by that name: the broken pipe ends an orphan a little later
     from . import channel as channels
-    from . import guardian, lines, machinery, roots, seeds, watch
+    from . import guardian, lines, machinery, roots, seeds, updates, watch
 
     guardian.post(life_fd, record_fd, os.path.dirname(settings["tree"]))
 
@@ -80,6 +80,9 @@ def run(package):
 
         recorder.results.lab = diagnose.Lab(settings["diagnose"], tree)
     recorder.results.machinery = parts_of_it
+    rewriting = recorder.rewriting = updates.Updates()
+    rewriting.of_environment(os.environ)
+    settings["args"] = rewriting.of_words(settings["args"])
     del settings["key"]
     sys.argv = [settings["argv0"]] + list(settings["args"])
     if hasattr(sys, "orig_argv"):
@@ -97,6 +100,7 @@ def run(package):
             elsewhere=roots.loaded_from(settings["modules"], tree),
             parts=parts.taken,
             patched=parts_of_it.changed(tree),
+            dropped=rewriting.dropped,
         )
     channel.send("exit", status=int(status))
     return int(status)

@@ -32,6 +32,7 @@ class Recorder:
         self._errors = {}
         self._reads = Reads(watch, lines, tree)
         self.results = results.Results(settings, channel, watch, lines, tree)
+        self.rewriting = None  # boot gives it
         self._sentinels = Sentinels(settings["sentinels"])
         self._broken_files = settings["broken_files"]
         self._narrow = Narrow(tree, settings)
@@ -45,9 +46,16 @@ class Recorder:
             manager.register(options.NoCoverage())
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_load_initial_conftests(self, args):
+        """Take out of the whole command line, configuration and all, what rewrites expectations."""
+        args[:] = self.rewriting.of_words(args)
+        yield
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_cmdline_main(self, config):
         """Switch off what reorders, reruns, stops early or spreads the tests over processes."""
         options.tame(config.option, bool(self._settings["collect_only"]))
+        self.rewriting.of_options(config.option, {str(config.rootpath), os.getcwd()})
         number = seeds.derive(self._settings["seed"], "session")
         if hasattr(config.option, "hypothesis_seed"):
             config.option.hypothesis_seed = str(number)

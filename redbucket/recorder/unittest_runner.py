@@ -37,6 +37,7 @@ class Recorder:
         self._watch = watch
         self._lines = lines
         self.results = results.Results(settings, channel, watch, lines, tree)
+        self.rewriting = None  # boot gives it; nothing of unittest's own rewrites
         self._uses = Uses(tree)
         self._tree = tree
         self._imported = set()

@@ -150,6 +150,8 @@ class _Building:
             sentinels=footer.sentinels,
             tampered=tuple(footer.tampered),
             patched=tuple(footer.patched),
+            dropped=tuple(footer.dropped),
+            appeared=tuple(footer.appeared),
             duration=footer.duration,
             header=self.header,
         )
