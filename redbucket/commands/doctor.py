@@ -306,21 +306,14 @@ class Examination:
     # what else there is
 
     def _rest(self) -> Iterator[Check]:
-        from redbucket.core.paths import JudgeSide, Matcher
-        from redbucket.core.policy import FLAKES_NAME
+        from redbucket.app import recorded_health
         from redbucket.engine import doctor as judge
 
         entries = self._entries
-        side = JudgeSide(self._policy)
         yield judge.reach(self._server, [p for p in entries if self._is_ci(p) and self._names_redbucket(p)])
         path = self._policy.identity.allowed_signers
         yield judge.signers(path, path in entries, shutil.which("ssh-keygen") is not None)
-        manifest = Matcher(self._policy.fixtures.manifests)
-        locks = [
-            p for p in entries if manifest.matches(p) or (p.endswith(".sha256") and side.is_protected(p))
-        ]
-        yield judge.locks(sorted(locks), sum(side.is_fixture(p) for p in entries))
-        yield judge.freezes(FLAKES_NAME in entries)
+        yield from recorded_health.checks(self._opened, entries, self._policy)
         yield from judge.agent_settings(*self._agents())
 
     @staticmethod

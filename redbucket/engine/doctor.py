@@ -308,24 +308,6 @@ def signers(path: str, present: bool, verifier: bool) -> Check:
     return ok("signatures", f"commits are verified against base's {path}")
 
 
-def locks(manifests: Sequence[str], fixtures: int) -> Check:
-    """Say whether recorded fixtures are locked; their sums are ``fixtures verify``'s work."""
-    if manifests:
-        return ok("fixture-lock", f"base has {shown(manifests, 3)} (its sums are not checked here)")
-    if fixtures:
-        return warn(
-            "fixture-lock", f"base has {fixtures} recorded fixtures and no lock", "redbucket fixtures lock"
-        )
-    return ok("fixture-lock", "base has no recorded fixtures")
-
-
-def freezes(present: bool) -> Check:
-    """Say whether there are freezes; their dates are ``flakes check``'s work."""
-    return ok(
-        "freezes", "base has a flakes.toml (its entries are not checked here)" if present else "none at base"
-    )
-
-
 def agent_settings(found: Mapping[str, str], unset: Sequence[str]) -> list[Check]:
     """Judge agents' hook settings: ``found`` maps a file to the program that is missing ("" if it is there)."""
     checks = []

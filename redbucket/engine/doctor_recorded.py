@@ -1,0 +1,79 @@
+"""The self-check of recorded fixtures and freezes: what each observation means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from redbucket.core.agentcalls import shown
+from redbucket.core.attributes import UNSET, Attributes
+from redbucket.core.report import GateReport
+from redbucket.engine.doctor import Check, fail, ok, warn
+
+_FEW = 3
+
+
+def lock(report: GateReport, manifests: Sequence[str], fixtures: int) -> Check:
+    """Say what ``fixtures verify`` found; ``fixtures`` is how many recorded ones base has."""
+    check = "fixture-lock"
+    if not manifests:
+        if fixtures:
+            return warn(
+                check, f"base has {fixtures} recorded fixtures and no lock", "redbucket fixtures lock"
+            )
+        return ok(check, "base has no recorded fixtures")
+    said = f"{shown(manifests, _FEW)}: "
+    wrong = [f"{f.path}: {f.reason}" for f in report.findings]
+    if report.exit_code == 1:
+        return fail(
+            check, f"{said}{shown(wrong, _FEW)}", "redbucket fixtures verify; redbucket fixtures diff"
+        )
+    if report.exit_code:
+        absent = [problem.reason for problem in report.undecided]
+        return warn(check, f"{said}{shown(absent, _FEW)}", report.undecided[0].remedy)
+    if wrong:
+        return warn(check, f"{said}{shown(wrong, _FEW)}", report.findings[0].remedy)
+    return ok(check, said + "; ".join(note.reason for note in report.notes) + ", all as locked")
+
+
+def freezes(report: GateReport, count: int) -> Check:
+    """Say what ``flakes check`` found; ``count`` is how many freezes there are."""
+    if report.exit_code == 1:
+        wrong = [f"{f.nodeid or f.path}: {f.reason}" for f in report.findings]
+        return fail("freezes", shown(wrong, _FEW), "redbucket flakes check")
+    if report.findings:
+        near = [f"{f.nodeid or f.path}: {f.reason}" for f in report.findings]
+        return warn("freezes", shown(near, _FEW), "redbucket flakes list")
+    return ok(
+        "freezes", f"{count} in flakes.toml, none is over or incomplete" if count else "none in flakes.toml"
+    )
+
+
+def rewriters(rewritable: Mapping[str, Sequence[str]]) -> Check | None:
+    """Warn of fixers that pre-commit would let at recorded fixtures; None if there are none."""
+    if not rewritable:
+        return None
+    said = [f"{name} gets {shown(paths, 1)}" for name, paths in sorted(rewritable.items())]
+    remedy = (
+        "give these hooks (or the whole of .pre-commit-config.yaml) an exclude that covers the fixture paths"
+    )
+    return warn("fixture-fixers", f"pre-commit may rewrite recorded fixtures: {shown(said, _FEW)}", remedy)
+
+
+def line_ends(attributes: Attributes, paths: Sequence[str], patterns: Sequence[str]) -> Check | None:
+    """Warn of text fixtures in ``paths`` that a checkout on another system gets with other line ends."""
+    touched = [path for path in paths if _converted(attributes, path)]
+    if not touched:
+        return None
+    lines = shown([f"{pattern} -text" for pattern in patterns], _FEW)
+    return warn(
+        "fixture-line-ends",
+        f"core.autocrlf or eol=crlf would change the bytes of {len(touched)} fixtures: {shown(touched, _FEW)}",
+        f"put into .gitattributes: {lines}",
+    )
+
+
+def _converted(attributes: Attributes, path: str) -> bool:
+    of = attributes.of(path)
+    text, eol = (of[name].value if name in of else "" for name in ("text", "eol"))
+    old = of["crlf"].value if "crlf" in of else ""  # the name before git 1.7.2
+    return UNSET not in (text, old) and old != "=input" and eol != "=lf"
