@@ -27,8 +27,8 @@ from redbucket.engine.subject import Request
 from tests.gitkit import Repo
 
 _PARTS = 4
-# A lock, a date and a miss that is to be answered bind everybody.
-FOR_ALL = ("fixture-checksum", "flake-expiry", "one-example")
+# A lock, a date, a policy that can be read and a miss that is to be answered bind everybody.
+FOR_ALL = ("fixture-checksum", "flake-expiry", "broken-policy", "one-example")
 
 
 @dataclass(frozen=True)
