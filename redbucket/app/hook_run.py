@@ -50,43 +50,44 @@ def run(
         raise Misused("unknown-hook", f"there is no hook {name!r}", f"known: gate, {', '.join(STATIC)}")
     index = environment.get("GIT_INDEX_FILE")
     with session(folder, Progress(quiet=False, steps=False), index=Path(index) if index else None) as opened:
-        if not _has_commits(opened):
+        tip = _tip(opened)
+        if not tip:
             return ACCEPTED  # the first commit of all: there is nothing to judge by
         pushed = _pushed(environment, arguments)
         if pushed == [] and arguments:
             return ACCEPTED  # everything is up to date
-        protected = _protected(opened)
-        heads = merge_heads(opened.repository)
         current = opened.repository.current_branch()
+        protected = _protected(opened, tip, current)
+        heads = merge_heads(opened.repository)
         found = offers(environment, pushed or [], heads, opened.repository.has, protected, current)
         if any(offer.base == "HEAD" for offer in found):
             if current and current not in protected:
                 return ACCEPTED  # what others have landed comes into a branch; it is judged where it lands
             if not any(offer.head not in heads for offer in found):
                 return _judge_by_hand(opened, name, heads, found[0].head_ref, environment, verbose=verbose)
-        codes = [_judge(opened, name, offer, verbose=verbose) for offer in found]
+        codes = [_judge(opened, name, offer, tip, current, verbose=verbose) for offer in found]
     return _worst(codes)
 
 
-def _has_commits(opened: Session) -> bool:
+def _tip(opened: Session) -> str:
+    """Return the commit that HEAD names, "" where there is none yet."""
     try:
-        opened.repository.resolve("HEAD")
+        return opened.repository.resolve("HEAD")
     except Misused as error:
         if error.code != "unborn-branch":
             raise
-        return False
-    return True
+        return ""
 
 
-def _protected(opened: Session) -> tuple[str, ...]:
+def _protected(opened: Session, tip: str, current: str) -> tuple[str, ...]:
     """The protected branches by the policy of the default one; HEAD may be the patch itself."""
     repository = opened.repository
     try:
-        base = find_base(repository, Policy().gate.protected_branches)  # type: ignore[arg-type]
+        base = find_base(repository, Policy().gate.protected_branches, current)  # type: ignore[arg-type]
     except Misused as error:
         if error.code != "no-base":
             raise
-        base = repository.resolve("HEAD")
+        base = tip
     return policy_at(opened.scratch, base).gate.protected_branches
 
 
@@ -119,9 +120,11 @@ def _judge_by_hand(
     return _report(seeing, name, request, verbose=verbose)
 
 
-def _judge(opened: Session, name: str, offer: Offer, *, verbose: bool) -> int:
+def _judge(opened: Session, name: str, offer: Offer, tip: str, current: str, *, verbose: bool) -> int:
     staged = name != "gate" and offer.base is None and offer.head == "HEAD"
     request = Request(base=offer.base, head=offer.head, head_ref=offer.head_ref)
+    if staged:
+        request = Request(base=tip, head_ref=current)
     try:
         return _report(opened, name, request, staged=staged, lands=offer.lands, verbose=verbose)
     except RedbucketError as error:

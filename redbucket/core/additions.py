@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Container, Iterator
 
 from redbucket.core.functions import meddles
 from redbucket.core.scope import Entry
@@ -59,7 +59,7 @@ def addition_changes(
     entry: Entry,
     *,
     owner: str,
-    asked: Collection[str],
+    asked: Container[str],
     conftest: bool,
     new_file: bool,
     outer_fixtures: Collection[str],
@@ -78,7 +78,7 @@ def addition_changes(
 
 
 def _of_module(
-    entry: Entry, asked: Collection[str], conftest: bool, new_file: bool, outer: Collection[str]
+    entry: Entry, asked: Container[str], conftest: bool, new_file: bool, outer: Collection[str]
 ) -> Iterator[tuple[str, bool]]:
     name = entry.name
     if name.startswith("pytest_") and entry.kind != "import" and (conftest or name != "pytest_plugins"):
@@ -96,7 +96,7 @@ def _of_module(
 
 
 def _of_fixture(
-    fixture: tuple[str, bool], asked: Collection[str], conftest: bool, new_file: bool, outer: Collection[str]
+    fixture: tuple[str, bool], asked: Container[str], conftest: bool, new_file: bool, outer: Collection[str]
 ) -> Iterator[tuple[str, bool]]:
     name, autouse = fixture
     if autouse and not new_file:
@@ -108,7 +108,7 @@ def _of_fixture(
 
 
 def _of_member(
-    entry: Entry, owner: str, asked: Collection[str], inherited: Collection[str], plain: bool
+    entry: Entry, owner: str, asked: Container[str], inherited: Collection[str], plain: bool
 ) -> Iterator[tuple[str, bool]]:
     name = entry.name
     if name in AROUND_TESTS or name in ("pytestmark", "__test__"):

@@ -12,8 +12,8 @@ from redbucket.core.decorators import compare_decorators
 from redbucket.core.details import UNCHANGED, Alteration, Detail, Effect, alteration
 from redbucket.core.doctests import doctest_change
 from redbucket.core.functions import compare_functions
-from redbucket.core.pytree import is_python, parse_anew, shape, without_docstring
-from redbucket.core.scope import Entry, Scope, read_scope
+from redbucket.core.pytree import is_python, kept_shape, parse_anew, same_tree, shape, without_docstring
+from redbucket.core.scope import Asked, Entry, Scope, read_scope
 
 __all__ = ["Alteration", "Detail", "Effect", "altered", "doctest_change"]
 
@@ -51,16 +51,19 @@ def altered(
     if before is None:
         change = Detail("changes a file whose old form can't be parsed", 1, "", False)
         return Alteration(Effect.CHANGED, changes=(change,))
-    if shape(before) == shape(after):
-        return UNCHANGED if old is not None else alteration([], [])
     for tree in (before, after):
         strip_annotations(tree)
-    if shape(before) == shape(after):
-        return alteration([Detail("changes annotations, which no test runs by")], [])
+    bodies = [without_docstring(tree) for tree in (before, after)]
+    if [kept_shape(node) for node in bodies[0]] == [kept_shape(node) for node in bodies[1]]:
+        if old is not None and same_tree(old, new):
+            return UNCHANGED
+        said = [] if old is None else [Detail("changes annotations, which no test runs by")]
+        return alteration(said, [])
     comparison = _Comparison(
-        read_scope(without_docstring(before)),
-        read_scope(without_docstring(after)),
+        read_scope(bodies[0]),
+        read_scope(bodies[1]),
         path,
+        source=old or b"",
         new_file=old is None,
         outer_fixtures=outer_fixtures,
         inherited=inherited or {},
@@ -93,6 +96,7 @@ class _Comparison:
         new: Scope,
         path: str,
         *,
+        source: bytes,
         new_file: bool,
         outer_fixtures: Collection[str],
         inherited: Mapping[str, Collection[str]],
@@ -105,8 +109,7 @@ class _Comparison:
         self.inherited = inherited
         self.additions: list[Detail] = []
         self.changes: list[Detail] = []
-        # Names that the old file asked for from outside, by any of its parts.
-        self.asked = old.everything()
+        self.asked = Asked(old, source)
 
     def run(self, old: Scope, new: Scope, owner: str) -> None:
         """Compare two bodies; ``owner`` is the qualified name of their class."""
@@ -221,17 +224,11 @@ class _Comparison:
         is_test = entry.name.startswith("test") or (entry.kind == "class" and _holds_tests(entry))
         if is_test:
             self.changes.append(Detail(self._fate(entry, new, unit), entry.line, unit, True))
-        elif (
-            entry.kind == "function"
-            and not used
-            and not entry.fixture
-            and not self.conftest
-            and "." not in unit
-        ):
+        elif used or self.conftest or "." in unit:
+            self.changes.append(Detail(f"removes {unit}", entry.line, unit))
+        elif entry.kind == "function" and not entry.fixture:
             self._note(f"removes the unused helper {unit}", entry, unit)
-        elif (
-            entry.kind == "value" and not used and not self.conftest and "." not in unit and not entry.ambient
-        ):
+        elif entry.kind == "value" and not entry.ambient:
             self._note(f"removes the unused value {unit}", entry, unit)
         else:
             self.changes.append(Detail(f"removes {unit}", entry.line, unit))

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import ast
-import doctest
 from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING
 
 from redbucket.core.details import UNCHANGED, Alteration, Detail, Effect, alteration
 from redbucket.core.pytree import docstring, is_python, parse
 
-_PARSER = doctest.DocTestParser()
+if TYPE_CHECKING:
+    from doctest import DocTestParser
+
 _DOCUMENTED = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _Key = tuple[str, str, frozenset[tuple[int, bool]]]
-_SKIP = doctest.OPTIONFLAGS_BY_NAME["SKIP"]
+
+
+@cache
+def _parser() -> tuple[DocTestParser, int]:
+    """Return doctest's parser and its flag for SKIP; it brings a debugger along, and most patches have no doctest."""
+    import doctest
+
+    return doctest.DocTestParser(), doctest.SKIP
 
 
 def doctest_change(old: bytes | None, new: bytes | None, path: str = "module.py") -> Alteration:
@@ -59,7 +69,7 @@ class _Example:
 
     @property
     def skipped(self) -> bool:
-        return (_SKIP, True) in self.options
+        return (_parser()[1], True) in self.options
 
 
 def _compare(
@@ -144,7 +154,7 @@ def _examples(data: bytes | None, path: str) -> dict[str, list[_Example]] | None
 def _parsed(text: str, line: int) -> list[_Example]:
     text = text.replace("\r\n", "\n")
     try:
-        examples = _PARSER.get_examples(text)
+        examples = _parser()[0].get_examples(text)
     except ValueError:
         # doctest itself refuses it, which fails the run: keep the text, so that a change shows.
         return [_Example(text, "", frozenset(), line)]

@@ -80,6 +80,20 @@ class Matcher:
         return folded != path and self._folded.match(path)
 
 
+class AnyOf:
+    """Several lists of patterns, of which one must match; asked in one go where no pattern takes back another."""
+
+    def __init__(self, *lists: Iterable[str]) -> None:
+        groups = [tuple(patterns) for patterns in lists]
+        if not any(pattern.startswith("!") for patterns in groups for pattern in patterns):
+            groups = [tuple(pattern for patterns in groups for pattern in patterns)]
+        self._matchers = tuple(Matcher(patterns) for patterns in groups)
+
+    def matches(self, path: str) -> bool:
+        """Return whether ``path`` matches one of the lists. Raises Misused on a bad pattern."""
+        return any(matcher.matches(path) for matcher in self._matchers)
+
+
 class _Specs:
     """Patterns grouped by a folder or file name that each can't do without.
 
@@ -123,18 +137,21 @@ class JudgeSide:
         self._config = Matcher(TEST_CONFIG)
         self._shared = Matcher(SHARED_CONFIG)
         self._not_data = Matcher(CODE_AND_DOCS)
+        self._manifests = Matcher(policy.fixtures.manifests)
         signers = policy.identity.allowed_signers
-        self._judges = (
-            Matcher(
-                (
-                    *JUDGE_FILES,
-                    *(f"/{_literal(path)}" for path in (*scripts(policy), *([signers] if signers else ()))),
-                )
-            ),
-            Matcher(policy.fixtures.manifests),
-            Matcher(policy.protect.paths),
+        named = (
+            *JUDGE_FILES,
+            *(f"/{_literal(path)}" for path in (*scripts(policy), *([signers] if signers else ()))),
         )
-        self._protected = Matcher(PROTECTED)
+        self._protected = AnyOf(PROTECTED, named, policy.fixtures.manifests, policy.protect.paths)
+        self._judges = AnyOf(
+            policy.judge.tests,
+            policy.fixtures.paths,
+            TEST_CONFIG,
+            named,
+            policy.fixtures.manifests,
+            policy.protect.paths,
+        )
 
     def is_test(self, path: str) -> bool:
         """Return whether ``path`` is a test, or code or documentation among the tests."""
@@ -172,25 +189,15 @@ class JudgeSide:
 
     def is_judge(self, path: str) -> bool:
         """Return whether the whole of ``path`` is judge side: taken from base for the runs."""
-        return (
-            self._tests.matches(path)
-            or self._fixtures.matches(path)
-            or self._config.matches(path)
-            or self._is_lock(path)
-            or any(matcher.matches(path) for matcher in self._judges)
-        )
+        return self._judges.matches(path) or self._is_lock(path)
 
     def is_protected(self, path: str) -> bool:
         """Return whether no agent may change ``path`` without an endorsement."""
-        return (
-            self._protected.matches(path)
-            or self._is_lock(path)
-            or any(matcher.matches(path) for matcher in self._judges)
-        )
+        return self._protected.matches(path) or self._is_lock(path)
 
     def _is_lock(self, path: str) -> bool:
         """Return whether ``path`` is a sidecar beside a fixture, or a lock manifest."""
-        if self._judges[1].matches(path):
+        if self._manifests.matches(path):
             return True
         if not fold(path).endswith(".sha256"):
             return False

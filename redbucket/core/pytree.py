@@ -79,6 +79,15 @@ def shape(node: ast.AST | list[ast.stmt] | list[ast.expr] | None) -> str:
     return " ".join(out)
 
 
+def kept_shape(node: ast.AST) -> str:
+    """Return ``shape(node)``, worked out once: for a statement that nobody changes any more."""
+    known: dict[str, str] = vars(node)
+    text = known.get("_shape")
+    if text is None:
+        text = known["_shape"] = shape(node)
+    return text
+
+
 def _backwards(kind: type[ast.AST]) -> tuple[str, ...]:
     """Return the fields of a kind of node that change what runs, the last one first."""
     names = tuple(name for name in reversed(kind._fields) if name not in _IGNORED)

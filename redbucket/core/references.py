@@ -9,7 +9,7 @@ from dataclasses import dataclass
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SCOPES = (ast.Lambda, ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 # Calls whose string arguments name fixtures.
-_BY_STRING = frozenset({"usefixtures", "getfixturevalue", "lazy_fixture", "lf"})
+BY_STRING = frozenset({"usefixtures", "getfixturevalue", "lazy_fixture", "lf"})
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def references(nodes: Iterable[ast.AST]) -> References:
         elif isinstance(node, ast.Call):
             callee = node.func
             called = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
-            if called in _BY_STRING:
+            if called in BY_STRING:
                 requests.update(
                     arg.value
                     for arg in node.args

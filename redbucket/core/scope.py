@@ -6,11 +6,12 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from redbucket.core.assertions import callee
 from redbucket.core.functions import meddles
-from redbucket.core.pytree import dotted, hash_text, shape, source_text
-from redbucket.core.references import import_refs, references
+from redbucket.core.pytree import dotted, hash_text, kept_shape, shape, source_text
+from redbucket.core.references import BY_STRING, import_refs, references
 from redbucket.core.testtree import AMBIENT_NAMES, fixture_of, is_main_guard
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -116,6 +117,28 @@ class Scope:
         return self._used, self._in_rows
 
 
+class Asked:
+    """The names that a file asks for from outside, by any of its parts; looked for when one is asked about."""
+
+    def __init__(self, scope: Scope, source: bytes) -> None:
+        self._scope = scope
+        self._source = source
+        # A name stands in the text as it is, but for the ways to write one otherwise.
+        self._plain = source.isascii() and not any(word.encode() in source for word in BY_STRING)
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether ``name`` is asked for; ``self.x`` is an attribute of the instance."""
+        if not isinstance(name, str):
+            return False
+        if self._plain and name.removeprefix("self.").encode("utf-8", "surrogatepass") not in self._source:
+            return False
+        return name in self._everything
+
+    @cached_property
+    def _everything(self) -> set[str]:
+        return self._scope.everything()
+
+
 def _units(nodes: Iterable[ast.stmt]) -> Iterator[ast.AST]:
     """Yield statements one scope each: functions by themselves, whatever they stand in."""
     for node in nodes:
@@ -175,7 +198,7 @@ def _read(scope: Scope, body: Iterable[ast.stmt], guard: str) -> None:
             for name in names:
                 _enter(scope, name, "value", node, guard)
         else:
-            text = guard + shape(node)
+            text = guard + kept_shape(node)
             scope.statements[text] += 1
             scope.said.setdefault(text, f"`{source_text(node)}`")
             scope.lines.setdefault(text, node.lineno)
@@ -202,7 +225,7 @@ def _sets_imported(node: ast.AST, scope: Scope) -> bool:
 def _enter(
     scope: Scope, name: str, kind: str, node: ast.stmt, guard: str, fixture: tuple[str, bool] | None = None
 ) -> None:
-    entry = Entry(name, kind, node, guard + shape(node), guard, node.lineno, fixture)
+    entry = Entry(name, kind, node, guard + kept_shape(node), guard, node.lineno, fixture)
     scope.names.setdefault(name, []).append(entry)
 
 

@@ -8,12 +8,14 @@ a hook git's own ``GIT_DIR``,
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from typing import IO, Any
 
 from redbucket.core.errors import Misused, RedbucketError, Undecided, WorldFailed
 from redbucket.edges.sealed import FLAGS, sealed_environment
@@ -57,23 +59,24 @@ class Caller:
         """Run ``git words`` to its end. Raises the error that ``failure`` names for a code not in ``ok``."""
         command = [*self._command, *words]
         try:
-            done = subprocess.run(
+            process = subprocess.Popen(
                 command,
-                input=stdin,
-                capture_output=True,
+                stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 cwd=folder or self.folder,
                 env={**self._environment, **(extra or {})},
-                check=False,
             )
         except OSError as problem:
             raise _cannot_start(command, problem) from problem
-        message = done.stderr.decode("utf-8", "backslashreplace").strip()
-        if done.returncode not in ok:
+        out, err = _talk(process, stdin)
+        message = err.decode("utf-8", "backslashreplace").strip()
+        if process.returncode not in ok:
             from git.exc import GitCommandError
 
-            cause = GitCommandError(command, done.returncode, done.stderr)
-            raise failure(words, done.returncode, message) from cause
-        return Done(done.returncode, done.stdout, message)
+            cause = GitCommandError(command, process.returncode, err)
+            raise failure(words, process.returncode, message) from cause
+        return Done(process.returncode, out, message)
 
     def start(self, *words: str) -> Any:
         """Start a long-lived command with pipes for input and output; it ends when it goes out of scope."""
@@ -92,6 +95,37 @@ class Caller:
         from git import Git
 
         return Git.AutoInterrupt(process, command)
+
+
+def _talk(process: subprocess.Popen[bytes], stdin: bytes) -> tuple[bytes, bytes]:
+    """Return all that a process writes, once it has ended.
+
+    ``communicate`` asks which pipe is ready before each few thousand bytes: for the listing of a big tree that
+    costs as much as git's own work.
+    """
+    messages: list[bytes] = []
+    assert process.stdout is not None
+    assert process.stderr is not None
+    others = [Thread(target=lambda pipe: messages.append(pipe.read()), args=(process.stderr,), daemon=True)]
+    if process.stdin is not None:
+        others.append(Thread(target=_feed, args=(process.stdin, stdin), daemon=True))
+    with process:
+        try:
+            for other in others:
+                other.start()
+            out = process.stdout.read()
+            for other in others:
+                other.join()
+        except BaseException:
+            process.kill()
+            raise
+    return out, b"".join(messages)
+
+
+def _feed(pipe: IO[bytes], stdin: bytes) -> None:
+    # a process that ends early says why by its exit code
+    with contextlib.suppress(BrokenPipeError), pipe:
+        pipe.write(stdin)
 
 
 def _cannot_start(command: list[str], problem: OSError) -> RedbucketError:

@@ -1,4 +1,4 @@
-"""Objects by id, through one long-lived ``git cat-file --batch``."""
+"""Objects by id, through ``git cat-file --batch``: a short process a question at first, then one that stays."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from io import BytesIO
+from typing import IO, Any, TypeVar
 
 from redbucket.core.errors import Undecided
 from redbucket.edges.git import Caller
@@ -19,9 +20,13 @@ _CACHED_BLOB = 1024 * 1024
 # Room is left for what is read besides, so that nothing goes before it was asked for.
 _PREFETCH_BYTES = _CACHE_BYTES * 3 // 4
 _PART = 1024 * 1024
-# A hook that reads the policy and nothing else is over before a long-lived process would pay.
-_ALONE = 2
+# The long-lived process is GitPython's, whose import costs what thirty short processes do: a hook that asks
+# a few times, for however many blobs, is over before it pays.
+_ALONE = 12
+# Blobs of one short process: their bytes are in memory twice for a moment.
+_MANY = 2_000
 _T = TypeVar("_T")
+_Take = Callable[[str, int, IO[bytes]], _T]
 
 
 class Objects:
@@ -37,17 +42,6 @@ class Objects:
 
     def read(self, oid: str) -> bytes:
         """Return the blob's exact bytes. Raises Undecided "missing-object" or "not-a-blob"."""
-        with self._lock:
-            alone = self._process is None and self._alone < _ALONE and oid not in self._cache
-            if alone:
-                self._alone += 1
-        if alone:
-            done = self._git.run("cat-file", "blob", oid, ok=(0, 128))
-            if not done.code:
-                with self._lock:
-                    if oid not in self._cache:
-                        self._keep(oid, done.out)
-                return done.out
         return self.read_blobs((oid,))[oid]
 
     def read_blobs(self, oids: Iterable[str]) -> dict[str, bytes]:
@@ -70,12 +64,10 @@ class Objects:
         """Read blobs in one go for those who ask later, as many as can be kept."""
         with self._lock:
             wanted = [oid for oid in dict.fromkeys(oids) if oid not in self._cache]
-            if len(wanted) <= _ALONE:
-                return
-            for at in range(0, len(wanted), _CHUNK):
+            for at in range(0, len(wanted), _MANY):
                 if self._held >= _PREFETCH_BYTES:
                     return
-                for oid, content in self._chunk(wanted[at : at + _CHUNK], self._content):
+                for oid, content in self._ask(wanted[at : at + _MANY]):
                     self._keep(oid, content)
 
     def sizes(self, oids: Iterable[str]) -> dict[str, int]:
@@ -102,7 +94,7 @@ class Objects:
         wanted = list(dict.fromkeys(oids))
         with self._lock:
             for at in range(0, len(wanted), _CHUNK):
-                for oid, answer in self._chunk(wanted[at : at + _CHUNK], self._digest):
+                for oid, answer in self._chunk(wanted[at : at + _CHUNK], _digest):
                     found[oid] = answer
         return found
 
@@ -116,16 +108,33 @@ class Objects:
             process.wait()
 
     def _ask(self, wanted: list[str]) -> Iterator[tuple[str, bytes]]:
-        for at in range(0, len(wanted), _CHUNK):
-            yield from self._chunk(wanted[at : at + _CHUNK], self._content)
+        if wanted and self._process is None and self._alone < _ALONE:
+            self._alone += 1
+            return self._at_once(wanted)
+        return self._in_turn(wanted)
 
-    def _chunk(self, chunk: list[str], take: Callable[[str, int], _T]) -> Iterator[tuple[str, _T]]:
+    def _at_once(self, wanted: list[str]) -> Iterator[tuple[str, bytes]]:
+        """Ask a process that ends after this one question."""
+        request = "".join(f"{oid}\n" for oid in wanted).encode("ascii")
+        done = self._git.run("cat-file", "--batch", "--buffer", stdin=request, ok=(0, 128))
+        stream = BytesIO(done.out)
+        for oid in wanted:
+            answer = self._answer(oid, _content, stream)
+            if isinstance(answer, Undecided):
+                raise answer
+            yield oid, answer
+
+    def _in_turn(self, wanted: list[str]) -> Iterator[tuple[str, bytes]]:
+        for at in range(0, len(wanted), _CHUNK):
+            yield from self._chunk(wanted[at : at + _CHUNK], _content)
+
+    def _chunk(self, chunk: list[str], take: _Take[_T]) -> Iterator[tuple[str, _T]]:
         if self._process is None:
             self._process = self._git.start("cat-file", "--batch")
         try:
             self._process.stdin.write("".join(f"{oid}\n" for oid in chunk).encode("ascii"))
             self._process.stdin.flush()
-            answers = [self._answer(oid, take) for oid in chunk]
+            answers = [self._answer(oid, take, self._process.stdout) for oid in chunk]
         except BaseException as problem:
             # Broken off in the middle (Ctrl-C too): what the pipe still holds would answer the next question.
             self._process = None
@@ -137,35 +146,16 @@ class Objects:
                 raise answer
             yield oid, answer
 
-    def _content(self, oid: str, size: int) -> bytes:
-        content: bytes = self._process.stdout.read(size + 1)
-        if len(content) != size + 1:
-            raise _broken(oid)
-        return content[:-1]
-
-    def _digest(self, oid: str, size: int) -> str:
-        seen = hashlib.sha256()
-        left = size
-        while left:
-            part = self._process.stdout.read(min(left, _PART))
-            if not part:
-                raise _broken(oid)
-            seen.update(part)
-            left -= len(part)
-        if self._process.stdout.read(1) != b"\n":
-            raise _broken(oid)
-        return seen.hexdigest()
-
-    def _answer(self, oid: str, take: Callable[[str, int], _T]) -> _T | Undecided:
+    def _answer(self, oid: str, take: _Take[_T], stream: IO[bytes]) -> _T | Undecided:
         """Return one answer; every answer of a chunk is read, so that the next request finds a clean pipe."""
-        header = self._process.stdout.readline()
+        header = stream.readline()
         words = header.split()
         if words == [oid.encode("ascii"), b"missing"]:
             return _missing(oid)
         if len(words) != 3 or words[0] != oid.encode("ascii"):
             raise _broken(oid)  # git dies at a corrupt object instead of answering
         size = int(words[2])
-        answer = take(oid, size)
+        answer = take(oid, size, stream)
         if words[1] != b"blob":
             return Undecided(
                 "not-a-blob", f"object {oid} is a {words[1].decode()}, not a file", "run `git fsck`"
@@ -180,6 +170,27 @@ class Objects:
         while self._held > _CACHE_BYTES:
             _, dropped = self._cache.popitem(last=False)
             self._held -= len(dropped)
+
+
+def _content(oid: str, size: int, stream: IO[bytes]) -> bytes:
+    content = stream.read(size + 1)
+    if len(content) != size + 1:
+        raise _broken(oid)
+    return content[:-1]
+
+
+def _digest(oid: str, size: int, stream: IO[bytes]) -> str:
+    seen = hashlib.sha256()
+    left = size
+    while left:
+        part = stream.read(min(left, _PART))
+        if not part:
+            raise _broken(oid)
+        seen.update(part)
+        left -= len(part)
+    if stream.read(1) != b"\n":
+        raise _broken(oid)
+    return seen.hexdigest()
 
 
 def _missing(oid: str) -> Undecided:

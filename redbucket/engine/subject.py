@@ -92,18 +92,19 @@ class Subject:
         )
 
 
-def find_base(history: History, branches: tuple[str, ...]) -> str:
+def find_base(history: History, branches: tuple[str, ...], current: str | None = None) -> str:
     """Return the tip of the first protected branch that exists. Raises Misused "no-base"."""
-    return base_branch(history, branches)[0]
+    return base_branch(history, branches, current)[0]
 
 
-def base_branch(history: History, branches: tuple[str, ...]) -> tuple[str, str]:
+def base_branch(history: History, branches: tuple[str, ...], current: str | None = None) -> tuple[str, str]:
     """Return the tip and the short name of the first protected branch that exists.
 
-    On that branch itself its remote twin is meant: what is local is the patch.
-    Raises Misused "no-base".
+    On that branch itself its remote twin is meant: what is local is the patch. ``current`` is the
+    branch of HEAD for a caller who knows it. Raises Misused "no-base".
     """
-    current = history.current_branch()
+    if current is None:
+        current = history.current_branch()
     for name in branches:
         local, remote = f"refs/heads/{name}", f"refs/remotes/origin/{name}"
         for ref in (remote, local) if current == name else (local, remote):
@@ -181,8 +182,11 @@ def examine_index(
     tree: str,
     environment: Mapping[str, str] | None,
 ) -> Subject:
-    """Return the subject of a commit that is about to be made: ``tree`` (the index) against HEAD."""
-    base = history.resolve("HEAD")
+    """Return the subject of a commit that is about to be made: ``tree`` (the index) against HEAD.
+
+    ``request.base`` is HEAD's id for a caller who knows it.
+    """
+    base = request.base or history.resolve("HEAD")
     policy = parse(request.policy, request.policy_name) if request.policy else policy_at(objects, base)
     offered = Offered(base, base, base, tree, tree, (), (), request.head_ref or history.current_branch())
     subject = _subject(request, objects, policy, offered, environment, runs=False)

@@ -55,12 +55,10 @@ def _prefetch(context: Context, judge: JudgeSide, readers: frozenset[str]) -> No
         return
     from redbucket.core.pytree import is_python  # the guard for protected paths alone needs no syntax trees
 
-    marks = "flake-expiry" in readers  # who reads the tests of people, too
+    marks = (
+        "flake-expiry" in readers
+    )  # who reads the tests of people, too, but base's only where head has a marker
     mine = context.agent_paths if readers - {"flake-expiry"} else frozenset()
-    paths = [
-        change.path
-        for change in context.patch.changes
-        if is_python(change.path) and (change.path in mine or (marks and judge.is_test(change.path)))
-    ]
-    for tree in (context.base, context.head):
-        tree.prefetch(paths)
+    sources = [change.path for change in context.patch.changes if is_python(change.path)]
+    context.base.prefetch([path for path in sources if path in mine])
+    context.head.prefetch([path for path in sources if path in mine or (marks and judge.is_test(path))])

@@ -7,7 +7,7 @@ already, is one note each: a repository with ordinary skips is left in peace.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from redbucket.core.findings import Finding, Severity
@@ -37,20 +37,20 @@ def switched_off(context: Context, judge_side: Tests, frozen: frozenset[str], ru
     changed = {change.path for change in context.patch.changes}
     whole = context.extra.get("scope") == "tree"
     paths = sorted({*changed, *context.head.entries} if whole else changed)
+    tests = [path for path in paths if is_python(path) and judge_side.is_test(path)]
+    after = {path: marks for path in tests if (marks := _marks(context.head, path))}
+    before = _before(context, [path for path in after if path in changed])
     old: list[Place] = []
     fresh: list[Place] = []
     gone: Counter[tuple[str, str]] = Counter()
-    for path in paths:
-        if not is_python(path) or not judge_side.is_test(path):
-            continue
-        after = _marks(context.head, path)
-        before = after if path not in changed else _marks(context.base, path)
-        known = Counter((mark.name, mark.text) for mark in before)
-        names = {mark.name for mark in before}
-        for mark in after:
-            known[mark.name, mark.text] -= 1
+    for path, marks in after.items():
+        names = {mark.name for mark in before.get(path, marks)}
+        for mark in marks:
             (old if mark.name in names else fresh).append((path, mark))
-        gone += +known  # a test that moves takes its marker along
+    if fresh:  # a test that moves takes its marker along
+        before |= _before(context, [path for path in tests if path in changed and path not in before])
+        for path, marks in before.items():
+            gone += _count(marks) - _count(after.get(path, ()))
     added: list[Place] = []
     for path, mark in fresh:
         if gone[mark.name, mark.text] > 0:
@@ -62,6 +62,16 @@ def switched_off(context: Context, judge_side: Tests, frozen: frozenset[str], ru
     people = [p for p in added if p[0] not in context.agent_paths and not _has_entry(p, frozen)]
     yield from _note(people, "the patch adds", rule)
     yield from _note([place for place in old if not _has_entry(place, frozen)], "base has", rule)
+
+
+def _count(marks: Iterable[SkipMark]) -> Counter[tuple[str, str]]:
+    return Counter((mark.name, mark.text) for mark in marks)
+
+
+def _before(context: Context, paths: Sequence[str]) -> dict[str, list[SkipMark]]:
+    """Return the markers of base's files; few patches have a marker at all, so they are read for those alone."""
+    context.base.prefetch(paths)
+    return {path: _marks(context.base, path) for path in paths}
 
 
 def _marks(tree: TreeView, path: str) -> list[SkipMark]:

@@ -25,21 +25,21 @@ class Asked(MemoryTree):
 
 
 @pytest.mark.parametrize(
-    ("names", "agent", "expected"),
+    ("names", "agent", "of_head", "of_base"),
     [
-        (["protected-path"], True, ()),
-        (["fixture-checksum", "protected-path"], True, ()),
-        (["altered-test"], True, ("src/a.py", "tests/test_a.py")),
-        (["flake-expiry"], True, ("tests/test_a.py",)),
-        (["flake-expiry"], False, ("tests/test_a.py",)),
-        (["gate-evasion"], False, ()),
-        (None, True, ("src/a.py", "tests/test_a.py")),
+        (["protected-path"], True, (), ()),
+        (["fixture-checksum", "protected-path"], True, (), ()),
+        (["altered-test"], True, ("src/a.py", "tests/test_a.py"), ("src/a.py", "tests/test_a.py")),
+        (["flake-expiry"], True, ("tests/test_a.py",), ()),
+        (["flake-expiry"], False, ("tests/test_a.py",), ()),
+        (["gate-evasion"], False, (), ()),
+        (None, True, ("src/a.py", "tests/test_a.py"), ("src/a.py", "tests/test_a.py")),
     ],
 )
 def test_changed_sources_are_read_in_one_go(
-    names: list[str] | None, agent: bool, expected: tuple[str, ...]
+    names: list[str] | None, agent: bool, of_head: tuple[str, ...], of_base: tuple[str, ...]
 ) -> None:
     base, head = Asked(BASE), Asked(EDITS)
     given = replace(context(BASE, EDITS, agent=agent), base=base, head=head)
     registry.check(given, SIDE, names)
-    assert base.soon == head.soon == expected
+    assert (head.soon, base.soon) == (of_head, of_base)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from redbucket.guards.untrusted_test import check, untrusted
+from redbucket.guards.untrusted_test import MOST, check, untrusted
 from tests.guards.contexts import SIDE, context, severities
 
 TEST = "tests/test_a.py"
@@ -38,3 +38,15 @@ def test_people_are_trusted() -> None:
 
 def test_it_never_refuses() -> None:
     assert severities(check(context(BASE, {TEST: "def (:"}), SIDE)) == {"note"}
+
+
+def test_very_many_files_are_listed_by_file() -> None:
+    edits = {f"tests/test_{number}.py": "def test_x():\n    assert 1\n" for number in range(MOST)}
+    more = {**edits, TEST: BASE[TEST] + "\ndef test_c():\n    assert 1\n"}
+    by_test = {finding.nodeid for finding in check(context(BASE, edits), SIDE)}
+    by_file = {finding.path: finding for finding in check(context(BASE, more), SIDE)}
+    assert by_test == {f"{path}::test_x" for path in edits}
+    assert by_file.keys() == more.keys()
+    assert {finding.nodeid for finding in by_file.values()} == {None}
+    assert by_file[TEST].reason.startswith("altered")
+    assert by_file["tests/test_0.py"].reason.startswith("authored")
