@@ -44,9 +44,12 @@ class Desk:
         oids = [self.oids[path] for path in paths]
         shas, sizes = self.source.sha256s(oids), self.source.sizes(oids)
         small = [oid for oid, size in sizes.items() if size < LARGEST]
-        pointers = dict(zip(small, self.source.blobs(small) if small else [], strict=True))
+        blobs = dict(zip(small, self.source.blobs(small) if small else [], strict=True))
+        pointed = {oid: sha for oid, raw in blobs.items() if (sha := pointed_at(raw or b""))}
+        # a pointer that git has no filter for is never replaced by its content: it is what tests read
+        filtered = self.source.filtered([p for p, oid in zip(paths, oids, strict=True) if oid in pointed])
         return {
-            path: pointed_at(pointers.get(oid) or b"") or shas[oid]
+            path: pointed[oid] if path in filtered else shas[oid]
             for path, oid in zip(paths, oids, strict=True)
         }
 

@@ -113,6 +113,9 @@ class Fixtures(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         tuple[Word, ...],
         Meta(description="Lock manifests in sha256sum form; sidecars are found by themselves."),
     ] = ("fixtures.sha256",)
+    unread: Annotated[
+        Level, Meta(description="What to do when the patch leaves a recording that no test reads any more.")
+    ] = "warn"
     volatile: Annotated[
         tuple[Volatile, ...],
         Meta(description="Places that may move without meaning: a shorter review, never a lock."),
@@ -258,6 +261,7 @@ _ALLOWED = {
     "fixtures.volatile": 'pointer = "/a/*/b" and a grammar: '
     "http-date, rfc-3339, uuid, hex, jwt, epoch, seconds, etag, token",
     "gate.untrusted_green": '"warn" or "refuse"',
+    "fixtures.unread": '"warn" or "refuse"',
     "gate.altered_tests": '"warn" or "refuse"',
     "freeze.max_days": "a whole number of days from 1 to 3650",
     "run.scope": '"all" or "failed"',

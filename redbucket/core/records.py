@@ -134,7 +134,7 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="
     ``sentinels`` what the sentinels did wrong, ``tampered`` judge-side files that
     differ after the run, ``patched`` parts of the test machinery that were replaced in it,
     ``dropped`` the options and variables that would have rewritten expectations, ``appeared``
-    new files under the fixture paths.
+    new files under the fixture paths, ``unplayed`` how many interactions of a cassette no test asked for.
     """
 
     complete: bool
@@ -151,6 +151,7 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="
     patched: list[str] = []
     dropped: list[str] = []
     appeared: list[str] = []
+    unplayed: dict[str, int] = {}
 
 
 Event = Header | Session | Collected | Start | End | Restart | Footer
@@ -206,6 +207,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     patched: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     appeared: tuple[str, ...] = ()
+    unplayed: dict[str, int] = {}
     duration: float = 0.0
     nonce: str = ""
     header: Header | None = None

@@ -295,7 +295,7 @@ class _Run:
             self.extra["pinned"] = event["pinned"]
             return
         elif kind == "origins":
-            for name in ("foreign", "elsewhere", "parts"):
+            for name in ("foreign", "elsewhere", "parts", "unplayed"):
                 self.extra.setdefault(name, {}).update(event[name])
             for name in ("patched", "dropped"):
                 self.extra[name] = sorted({*self.extra.get(name, ()), *event[name]})

@@ -153,6 +153,14 @@ class Staged:
         rows = os.fsdecode(self.run("ls-files", "-t", "-z", "--full-name", "--", *paths)).split("\0")[:-1]
         return frozenset(row[2:] for row in rows if row.startswith("S "))
 
+    def filtered(self, paths: Collection[str]) -> frozenset[str]:
+        """Return those of ``paths`` that Git LFS has the content of, by their attributes."""
+        if not paths:
+            return frozenset()
+        stdin = os.fsencode("".join(f"{path}\0" for path in paths))
+        rows = os.fsdecode(self.run("check-attr", "-z", "--stdin", "filter", stdin=stdin)).split("\0")
+        return frozenset(path for path, value in zip(rows[::3], rows[2::3], strict=False) if value == "lfs")
+
     def file(self, path: str) -> bytes:
         """Return the bytes of a file of the work tree; a link is not followed."""
         handle = os.open(self.top / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from redbucket.core.attributes import NAME as ATTRIBUTES
+from redbucket.core.attributes import Attributes
 from redbucket.core.errors import Undecided, WorldFailed
 from redbucket.core.patch import Entry
 from redbucket.core.paths import fold
@@ -83,17 +85,25 @@ def _refuse_collisions(entries: dict[str, Entry], folder: Path) -> None:
 
 def lfs_pointers(scratch: Scratch, entries: dict[str, Entry]) -> tuple[str, ...]:
     """Return the paths whose blob is a Git LFS pointer; looked for only if an attribute speaks of LFS."""
-    attributes = {
-        entry.oid
-        for path, entry in entries.items()
-        if path.rpartition("/")[2] == ".gitattributes" and entry.is_file
-    }
-    if not any(b"filter=lfs" in text for text in scratch.read_blobs(attributes).values()):
+    attributes = {path: entry.oid for path, entry in entries.items() if _is_attributes(path, entry)}
+    texts = scratch.read_blobs(set(attributes.values()))
+    if not any(b"lfs" in text for text in texts.values()):
         return ()
+    known = Attributes((path, texts[oid]) for path, oid in attributes.items())
     files = {path: entry.oid for path, entry in entries.items() if entry.is_file}
     small = {oid for oid, size in scratch.objects.sizes(files.values()).items() if 100 < size < _LFS_LARGEST}
     pointers = {oid for oid, text in scratch.read_blobs(small).items() if text.startswith(_LFS_SIGN)}
-    return tuple(sorted(path for path, oid in files.items() if oid in pointers))
+    # by path: one that git has no filter for is never replaced by its content
+    return tuple(sorted(p for p, oid in files.items() if oid in pointers and _is_filtered(known, p)))
+
+
+def _is_attributes(path: str, entry: Entry) -> bool:
+    return path.rpartition("/")[2] == ATTRIBUTES and entry.is_file
+
+
+def _is_filtered(attributes: Attributes, path: str) -> bool:
+    found = attributes.of(path).get("filter")
+    return found is not None and found.value == "=lfs"
 
 
 def digest(folder: Path, paths: Iterable[str]) -> dict[str, str]:

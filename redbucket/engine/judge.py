@@ -21,6 +21,7 @@ from redbucket.engine.ports import Bench, Objects
 from redbucket.engine.specs import Specs, add_world
 from redbucket.engine.subject import Subject
 from redbucket.engine.troubles import environment_failed, no_tests, out_of_time, troubles_of
+from redbucket.engine.unread import unread
 from redbucket.engine.written import touched, written
 
 
@@ -88,6 +89,7 @@ class Judge:
         if troubles or environment:
             out.problems += troubles + ([environment] if environment else [])
         elif not self.over():
+            out.findings += unread(self.subject, self.specs, self.bench, head)
             scouted = aside.look(names, trials, challenge, out)
             self._challenge(suspects, names, trials, challenge, head[0], scouted)
         if self.over():

@@ -209,6 +209,15 @@ class Said:
                     remedy="take it out of [run] command and env, addopts and PYTEST_ADDOPTS",
                 )
             )
+        if first.unplayed:
+            few = ", ".join(f"{path} ({count})" for path, count in sorted(first.unplayed.items())[:3])
+            self.out.notes.append(
+                Problem(
+                    code="unplayed",
+                    reason=f"{sum(first.unplayed.values())} recorded interactions were never asked for: {few}",
+                    remedy="if a test was to ask for them, it does not; if not, a person takes them out",
+                )
+            )
         for run in challenge.broken:
             self.out.notes.append(
                 Problem(

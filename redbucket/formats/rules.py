@@ -17,6 +17,7 @@ RULES: dict[str, str] = {
     "one-example": "A property must quantify over a domain: a single equality proves one example.",
     "judge-rewritten": "A file that judges must not be rewritten while the tests run.",
     "fixture-written": "A recorded fixture must not be made or rewritten while the tests run.",
+    "fixture-unread": "A patch must not leave a recording behind that no test reads any more.",
     "merge-conflict": "A patch must merge into its base before it can be judged.",
     "machinery-patched": "Code under test must not replace what decides the outcome of tests.",
     "behaves-for-the-gate": "A test must pass where nothing tells that it is being judged.",

@@ -36,7 +36,7 @@ def run(package):
     except (OSError, AttributeError, ImportError):
         pass  # no libc by that name: the broken pipe ends an orphan a little later
     from . import channel as channels
-    from . import guardian, lines, machinery, roots, seeds, updates, watch
+    from . import guardian, lines, machinery, played, roots, seeds, updates, watch
 
     guardian.post(life_fd, record_fd, os.path.dirname(settings["tree"]))
 
@@ -71,7 +71,8 @@ def run(package):
     # for the processes that tests start, in whatever folder
     path = absolute_roots + [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(path))
-    sys.meta_path.insert(0, seeds.PinOnImport())
+    cassettes = played.Played()
+    sys.meta_path[:0] = [seeds.PinOnImport(), cassettes]
     watched = {os.path.join(tree, p): numbers for p, numbers in settings["lines"].items()}
     lined = lines.watcher(watched)
     recorder = runner.Recorder(settings, channel, watcher, lined, tree)
@@ -101,6 +102,7 @@ def run(package):
             parts=parts.taken,
             patched=parts_of_it.changed(tree),
             dropped=rewriting.dropped,
+            unplayed=cassettes.unplayed(tree),
         )
     channel.send("exit", status=int(status))
     return int(status)

@@ -478,7 +478,7 @@ def test_a_human_answers_at_a_terminal(repo: Repo) -> None:
 
 def test_an_lfs_pointer_is_locked_by_its_content(repo: Repo) -> None:
     pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha('big')}\nsize 3\n"
-    repo.stage({"tests/data/big": pointer})
+    repo.stage({".gitattributes": "tests/data/big filter=lfs -text\n", "tests/data/big": pointer})
     assert fixtures(repo, "lock", "--accept", f"tests/data/big={sha('big')}").exit_code == 0
     repo.stage({LOCK: (repo.path / LOCK).read_bytes()})
     assert verify(repo) == (2, {}, ["tests/data/big"])

@@ -187,3 +187,22 @@ def test_with_it_an_honest_patch_passes(tmp_path: Path, tool: str) -> None:
     told = judged(tmp_path, tool, "command", honest)
     assert (told.row("test_label")["bucket"], told.exit_code) == ("stable_pass", 0), told.out
     assert told.findings("fixture-written") == told.findings("judge-rewritten") == []
+
+
+@pytest.mark.slow
+def test_interactions_that_nobody_asks_for_are_said(tmp_path: Path) -> None:
+    """kevin1024/vcrpy#329: unplayed entries pass in silence."""
+    module, _, files = TOOLS["pytest-recording"]
+    if importlib.util.find_spec(module) is None:
+        pytest.skip(f"{module} is not installed: pip install '.[snapshots]'")
+    cassette = "tests/cassettes/test_shop/test_label.yaml"
+    text = str(files[cassette])
+    first, _, rest = text.partition("\n")
+    once, _, end = rest.rpartition("version")
+    twice = f"{first}\n{once}{once.replace('127.0.0.1:9/', '127.0.0.1:9/other')}version{end}"
+    shop = Shop.open(tmp_path, {**files, cassette: twice}, rules=policy('["python", "-m", "pytest"]'))
+    shop.patch({"shop.py": WORSE.replace("{price}", "{price:.2f}")})
+    told = shop.gate()
+    assert told.exit_code == 0
+    (note,) = [note for note in told.report["notes"] if note["code"] == "unplayed"]
+    assert f"1 recorded interactions were never asked for: {cassette} (1)" == note["reason"]

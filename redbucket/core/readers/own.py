@@ -152,6 +152,7 @@ class _Building:
             patched=tuple(footer.patched),
             dropped=tuple(footer.dropped),
             appeared=tuple(footer.appeared),
+            unplayed=footer.unplayed,
             duration=footer.duration,
             header=self.header,
         )
