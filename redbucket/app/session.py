@@ -26,11 +26,13 @@ from redbucket.engine.subject import Request, Subject
 
 # What runs tests is imported where it is used: a static hook runs none, and must be quick.
 if TYPE_CHECKING:
+    from redbucket.core.axes import Axis
     from redbucket.core.noisecapture import NoiseCapture
     from redbucket.core.records import Run
     from redbucket.core.runspec import RunSpec
     from redbucket.edges.interpreter import Launch
     from redbucket.edges.local import LocalRunner
+    from redbucket.engine.specs import Specs
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,12 @@ class UserHistory:
 
         signatures.require_ssh_keygen(shutil.which("ssh-keygen"))
         return signatures.signers(self.repository, merge_base, head, allowed)
+
+
+def _axes(specs: Specs) -> Sequence[Axis]:
+    from redbucket.core.axes import axes
+
+    return axes(specs.other_seed, time.time(), 3 * cpus())
 
 
 def cpus() -> int:
@@ -106,6 +114,7 @@ class Session:
             clock=time.monotonic,
             environment=os.environ if staged else None,
             capture=self._captures(captures or keep),
+            axes=_axes,
         )
         kept: Path | None = None
         try:

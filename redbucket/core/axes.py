@@ -78,7 +78,7 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[A
             "system entropy",
             tuple(
                 Variant(f"entropy {n}", {"conditions": Conditions(entropy=other_seed(f"entropy {n}"))})
-                for n in range(1, 7)
+                for n in range(1, 9)
             ),
             "pass the random source or the id in, and give it a fixed one in the test",
             pins=True,

@@ -145,9 +145,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     budget: Annotated[float, Meta(gt=0, description="Seconds for the whole gate.")] = 3600.0
     challenge_budget: Annotated[
         float,
-        Meta(
-            ge=0, description="Seconds to look for the test that makes another one fail by order; 0 for none."
-        ),
+        Meta(ge=0, description="Seconds to search for the causes of failures and of noise; 0 for none."),
     ] = 120.0
     reruns: Annotated[int, Meta(ge=1, description="Full runs under the same seed.")] = 3
     scope: Annotated[

@@ -31,7 +31,8 @@ class Facts:
     the patch's source fails it with base's; ``revealed_by`` the condition in
     which a test that is clean three times fails every time; ``off_lock`` the fixtures
     it read that differ from their lock in base already; ``wavers`` whether
-    it passed and failed under one and the same condition.
+    it passed and failed under one and the same condition; ``explained`` what makes a mixed test hold
+    still, in words.
     """
 
     asked: int
@@ -48,6 +49,7 @@ class Facts:
     wrote_in_base: bool = False
     off_lock: tuple[str, ...] = ()
     message: str = ""
+    explained: str = ""
     notes: tuple[str, ...] = field(default_factory=tuple)
 
 
@@ -112,8 +114,8 @@ def row_of(name: str, trials: Trials, facts: Facts) -> Row:
         bucket=decision.bucket,
         introduced=introduced,
         state=state,
-        cause=facts.cause.value if facts.cause and decision.bucket is not Bucket.STABLE_PASS else None,
-        why=" ".join([decision.why, *_extra(facts, state)]),
+        cause=_cause(facts, decision.bucket),
+        why=_sentences(decision.why, _extra(facts, state)),
         spend=RED_BEFORE if state == ALREADY_RED else decision.spend,
         doubt=_doubt(name, trials, evidence, decision) if introduced else None,
         outcomes=outcomes,
@@ -122,6 +124,18 @@ def row_of(name: str, trials: Trials, facts: Facts) -> Row:
         tried=list(facts.tried),
         blocks=bool(introduced) and decision.bucket in _BLOCKING,
     )
+
+
+def _sentences(why: str, more: list[str]) -> str:
+    return " ".join([why if why.endswith(".") else f"{why}.", *more]) if more else why
+
+
+def _cause(facts: Facts, bucket: Bucket) -> str | None:
+    if bucket is Bucket.STABLE_PASS:
+        return None
+    if facts.cause is not None:
+        return facts.cause.value
+    return (facts.explained or None) if bucket is Bucket.NOISE else None
 
 
 _BLOCKING = (Bucket.INVARIANT_MISS, Bucket.FIXTURE_DRIFT, Bucket.NOISE)

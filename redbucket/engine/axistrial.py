@@ -163,6 +163,7 @@ class AxisTrials:
             axis.fix,
             show=variant.shell,
             failing=plain if self.fails else flipped,
+            change=dict(variant.change),
         )
 
     def _again(self, axis: Axis) -> Found | None:
@@ -183,9 +184,10 @@ class AxisTrials:
         """A mixed test that fails each time with one value of the axis and passes each time with another."""
         red: tuple[Variant, Run] | None = None
         green: Variant | None = None
-        for _ in range(2):
-            runs = self._try(axis, list(axis.variants))
-            for variant, run, test in zip(axis.variants, runs, self.tests(runs), strict=True):
+        half = (len(axis.variants) + 1) // 2
+        for variants in (axis.variants[:half], axis.variants[half:]):
+            runs = self._try(axis, variants)
+            for variant, run, test in zip(variants, runs, self.tests(runs), strict=True):
                 if run.broken or test.outcome in (Outcome.MISSING, Outcome.SKIPPED):
                     continue
                 if _fails(test):

@@ -35,9 +35,10 @@ CONFIRMATIONS = 2
 
 @dataclass
 class Known:
-    """What the challenge found out of one test."""
+    """What the challenge found out of one test. ``explained`` is the cause of a mixed one, in words."""
 
     cause: Cause | None = None
+    explained: str = ""
     explains: bool = False
     other_fixture_passes: bool = False
     tried: list[str] = field(default_factory=list)
@@ -157,7 +158,7 @@ class Challenge:
         if not names:
             return
         specs: list[RunSpec] = []
-        alone = self._representatives(names)
+        alone = self.representatives(names)
         for name in alone:
             specs += self.pair("alone", [name])
         for condition in CONDITIONS:
@@ -174,7 +175,8 @@ class Challenge:
             ]
         self._confirm(names)
 
-    def _representatives(self, names: Sequence[str]) -> list[str]:
+    def representatives(self, names: Sequence[str]) -> list[str]:
+        """Return a few failures that stand for all: one a file and fingerprint."""
         chosen: dict[tuple[str, ...], str] = {}
         for name in names:
             prints = tuple(failure_print(t) for t in self.trials.tests(name, "H")[:1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from redbucket.core.records import Run
 
@@ -29,7 +30,7 @@ class Culprits:
 
 @dataclass
 class Found:
-    """What was confirmed. ``failing`` is a run that shows it."""
+    """What was confirmed. ``failing`` is a run that shows it, ``change`` the fields of the spec that flip it."""
 
     cause: str
     what: str
@@ -38,3 +39,4 @@ class Found:
     show: str = ""
     culprits: Culprits | None = None
     failing: Run | None = None
+    change: dict[str, Any] = field(default_factory=dict)

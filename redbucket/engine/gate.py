@@ -19,6 +19,7 @@ from redbucket.engine.today import utc_today
 from redbucket.guards import registry
 
 if TYPE_CHECKING:
+    from redbucket.core.axes import Axis
     from redbucket.core.noisecapture import NoiseCapture
     from redbucket.engine.specs import Specs
 
@@ -30,7 +31,8 @@ class Tools:
     ``bench`` makes the bench once it is known what is judged; it returns the
     bench, whether the command is ``python -m``, and the interpreter's path.
     ``today`` is the date in UTC that freezes are held against. ``capture`` puts the capture of a
-    noisy test away and returns the name of its file; None: no captures are made.
+    noisy test away and returns the name of its file; None: no captures are made. ``axes`` gives those
+    along which causes are searched.
     """
 
     history: History
@@ -41,6 +43,7 @@ class Tools:
     environment: Mapping[str, str] | None = None
     today: Callable[[], date] = utc_today
     capture: Callable[[NoiseCapture], str] | None = None
+    axes: Callable[[Specs], Sequence[Axis]] | None = None
 
 
 def gate(request: Request, tools: Tools) -> GateReport:
@@ -88,6 +91,7 @@ def gate(request: Request, tools: Tools) -> GateReport:
         over=lambda: tools.clock() - began > budget,
         freezes=freezes(subject, today),
         limited=_limit(tools.clock, run.challenge_budget) if run.challenge_budget else None,
+        axes=tools.axes(specs) if tools.axes is not None else (),
     ).judge()
     if tools.capture is not None:
         branch = request.head_ref or branch_of(request.head, tools.history)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from redbucket.core import worlds
 from redbucket.core.align import unstable_functions
+from redbucket.core.axes import Axis
 from redbucket.core.buckets import Cause
 from redbucket.core.classification import FAILING
 from redbucket.core.frozen import Frozen
@@ -14,6 +15,7 @@ from redbucket.core.records import Outcome, Run
 from redbucket.core.testpath import file_of
 from redbucket.core.trials import Trials, all_failed, all_passed
 from redbucket.engine.aside import USED_HOME, Aside
+from redbucket.engine.causes import Causes
 from redbucket.engine.challenge import Challenge, is_clean, is_noisy
 from redbucket.engine.judged import Judged, Said
 from redbucket.engine.polluters import search_of, sentence
@@ -29,8 +31,8 @@ from redbucket.engine.written import touched, written
 class Judge:
     """One gate's runs, from the first to the last.
 
-    ``limited`` starts the time for the search of what an order depends on, and returns what says
-    that it is over; None: no search.
+    ``limited`` starts the time for the search for causes, and returns what says that it is over;
+    None: no search. ``axes`` are those along which it is searched.
     """
 
     subject: Subject
@@ -44,6 +46,7 @@ class Judge:
     over: Callable[[], bool]
     freezes: Mapping[str, Frozen] = field(default_factory=dict)
     limited: Callable[[], Callable[[], bool]] | None = None
+    axes: Sequence[Axis] = ()
 
     def judge(self) -> Judged:
         """Run, compare, challenge and classify."""
@@ -200,7 +203,8 @@ class Judge:
         challenge.settle_noise(
             [n for n in present if challenge.of(n).wavers and challenge.of(n).cause is None]
         )
-        self._polluters(present, trials, challenge, first)
+        if self.limited is not None:
+            self._causes(present, [n for n in suspects if is_noisy(trials, n)], challenge, first)
         differing = [
             n
             for n in scouted
@@ -210,19 +214,26 @@ class Judge:
         if self.doubt is not None:
             challenge.reduce_doubt([n for n in present if challenge.of(n).cause is None], self.doubt)
 
-    def _polluters(self, names: Sequence[str], trials: Trials, challenge: Challenge, first: Run) -> None:
-        """Name the test that breaks another, within a time of its own."""
-        ordered = [n for n in names if challenge.of(n).cause is Cause.ORDER and "[#" not in n]
-        if not ordered or self.limited is None:
-            return
-        over = self.limited()
-        for name in ordered:
-            if self.over() or over():
+    def _causes(self, failing: Sequence[str], noisy: Sequence[str], challenge: Challenge, first: Run) -> None:
+        """Name the test that breaks another, and other causes, within a time of its own."""
+        assert self.limited is not None
+        trials, limit = challenge.trials, self.limited()
+
+        def over() -> bool:
+            return self.over() or limit()
+
+        failing = [n for n in failing if "[#" not in n]
+        for name in [n for n in failing if challenge.of(n).cause is Cause.ORDER]:
+            if over():
                 challenge.untried.append(f"which test does it to {name}")
                 continue
             search = search_of(name, tuple(first.tests), trials, self.specs, self.bench, self.say, over)
             culprits = search.find()
             challenge.of(name).notes.append(sentence(culprits, search.alone_fails))
+        unknown = [n for n in failing if challenge.of(n).cause is None and not challenge.of(n).wavers]
+        mixed = [n for n in noisy if "[#" not in n]
+        search_all = Causes(self.specs, self.bench, trials, challenge, self.axes, self.say, over)
+        search_all.look(challenge.representatives(unknown), mixed, first)
 
     def _reads(self, trials: Trials, name: str, moved: frozenset[str]) -> bool:
         return any(path in moved for test in trials.tests(name, "H") for path in test.fixtures)

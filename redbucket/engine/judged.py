@@ -78,6 +78,7 @@ class Said:
                 asked=len(outcomes) if self.scope != "all" and len(outcomes) == 1 else self.reruns,
                 broken=broken,
                 cause=known.cause,
+                explained=known.explained,
                 explains=known.explains,
                 other_fixture_passes=known.other_fixture_passes,
                 moved=tuple(sorted(read & moved)),

@@ -56,3 +56,30 @@ def test_a_victim_its_polluter_the_state_and_a_capture_that_replays(shop: Shop, 
 def test_what_cannot_be_explained_says_why(shop: Shop, tmp_path: Path) -> None:
     assert_clear(redbucket("explain", "tests/test_cart.py::test_no", "-C", shop.path), 2, "no-such-test")
     assert_clear(redbucket("explain", NOISY, "--head", "nowhere", "-C", shop.path), 3, "unknown-revision")
+
+
+@pytest.mark.slow
+def test_the_gate_names_the_clock_and_what_it_had_no_time_for(tmp_path: Path) -> None:
+    files = {
+        "dates.py": "def price(x):\n    return 2 * x\n\ndef label():\n    return 'a'\n",
+        "tests/test_dates.py": "import dates\n\ndef test_price():\n    assert dates.price(2) == 4\n\n"
+        "def test_label():\n    assert dates.label() == 'a'\n",
+    }
+    offered = {
+        "dates.py": "from datetime import date\n\ndef price(x):\n"
+        "    return 2 * x if date.today().year < 2026 else 3 * x\n\ndef label():\n    return 'b'\n"
+    }
+    shop = Shop.open(tmp_path, files, rules=policy(PYTEST))
+    shop.patch(offered)
+    told = shop.gate()
+    row = told.row("test_price")
+    assert (row["bucket"], row["cause"], row["introduced"]) == ("noise", "clock", True)
+    assert "it passes 3 of 3; without: it fails 3 of 3" in row["why"]
+    missed = told.row("test_label")
+    assert (missed["bucket"], missed["cause"]) == ("invariant_miss", None)
+    assert "leftover files" in missed["tried"] and "clock" not in missed["tried"]
+    none = Shop.open(tmp_path, files, rules=policy(PYTEST) + "challenge_budget = 0.001\n", name="hurried")
+    none.patch(offered)
+    hurried = none.gate()
+    (note,) = [n for n in hurried.report["notes"] if n["code"] == "not-tried"]
+    assert "tests/test_dates.py::test_price" in note["reason"]
