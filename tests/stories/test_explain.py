@@ -72,10 +72,10 @@ def test_the_gate_names_the_clock_and_what_it_had_no_time_for(tmp_path: Path) ->
     shop = Shop.open(tmp_path, files, rules=policy(PYTEST))
     shop.patch(offered)
     told = shop.gate()
-    row = told.row("test_price")
+    row = told.row("test_dates.py::test_price")
     assert (row["bucket"], row["cause"], row["introduced"]) == ("noise", "clock", True)
     assert "it passes 3 of 3; without: it fails 3 of 3" in row["why"]
-    missed = told.row("test_label")
+    missed = told.row("test_dates.py::test_label")
     assert (missed["bucket"], missed["cause"]) == ("invariant_miss", None)
     assert "leftover files" in missed["tried"] and "clock" not in missed["tried"]
     none = Shop.open(tmp_path, files, rules=policy(PYTEST) + "challenge_budget = 0.001\n", name="hurried")
