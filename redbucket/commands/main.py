@@ -27,6 +27,7 @@ from redbucket.commands.options import (
     writable,
 )
 from redbucket.commands.replay import replay
+from redbucket.commands.review import review
 from redbucket.core.errors import ACCEPTED, UNDECIDED
 
 
@@ -295,6 +296,7 @@ COMMANDS: tuple[click.Command, ...] = (
     flakes,
     replay,
     explain,
+    review,
     endorse,
     install,
     uninstall,

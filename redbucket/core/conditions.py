@@ -19,7 +19,8 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``switch_interval`` is in seconds; ``load`` a number of busy processes beside the run; ``twice``
     runs each test once before the run that counts, in the same process; ``state`` records what each test leaves
     changed, and ``restore`` puts those pieces of state back after each test; ``sites`` records the lines
-    that touch entropy; ``late_children`` delays each child process by so many seconds.
+    that touch entropy; ``late_children`` delays each child process by so many seconds. ``listing`` reverses the
+    entries of folders; ``inputs`` counts the distinct inputs that tests try, given the asserting lines of their files.
     """
 
     env: dict[str, str] = {}
@@ -35,6 +36,8 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     restore: tuple[str, ...] = ()
     sites: bool = False
     late_children: float = 0.0
+    listing: bool = False
+    inputs: dict[str, list[int]] = {}
 
     def for_recorder(self) -> dict[str, Any]:
         """Return the settings that the recorder gets, {} for an ordinary run."""

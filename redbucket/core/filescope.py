@@ -24,6 +24,7 @@ class FileScope:
 
     path: str = ""
     judge: bool = True
+    tree: ast.Module | None = None
     imports: dict[str, ImportRef] = field(default_factory=dict)
     stars: list[ImportRef] = field(default_factory=list)
     functions: dict[str, Function] = field(default_factory=dict)
@@ -37,7 +38,7 @@ class FileScope:
 
 def read_scope(tree: ast.Module, path: str = "", *, judge: bool = True) -> FileScope:
     """Return the names that a file binds at its top level, in conditions and ``try`` blocks as well."""
-    scope = FileScope(path, judge)
+    scope = FileScope(path, judge, tree)
     for node in statements(tree.body):
         if isinstance(node, FUNCTIONS):
             fixture = fixture_of(node)

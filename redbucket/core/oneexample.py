@@ -31,12 +31,17 @@ class Form(str, Enum):
 
 @dataclass(frozen=True)
 class Reading:
-    """The form of one test, and why; ``names`` is what it uses of the code under test."""
+    """The form of one test, and why; ``names`` is what it uses of the code under test.
+
+    ``drawn``: each example asserts by itself; ``whole``: it goes through all values of a type.
+    """
 
     form: Form
     why: str
     line: int
     names: frozenset[str] = frozenset()
+    drawn: bool = False
+    whole: bool = False
 
 
 def read_test(scope: FileScope, qualname: str) -> Reading | None:
@@ -106,7 +111,15 @@ def _read(scope: FileScope, node: Function, owner: ast.ClassDef | None) -> Readi
         why = f"it is switched off: `{source_text(off[0])}`"
         return Reading(Form.EMPTY, why, node.lineno, frozenset(walk.names))
     form, why, line = _judged(walk)
-    return Reading(form, why, line or node.lineno, frozenset(walk.names))
+    wide = [check for check in walk.checks if check.kind != "runs" and _is_wide(check, walk.cap)]
+    return Reading(
+        form,
+        why,
+        line or node.lineno,
+        frozenset(walk.names),
+        drawn=any(d.drawn for check in wide for d in check.dimensions),
+        whole=any(d.whole for check in wide for d in check.dimensions),
+    )
 
 
 def _file_marks(scope: FileScope) -> list[ast.expr]:

@@ -95,7 +95,9 @@ class End(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="end
     attempt where a plugin reran the test inside the process. ``seed`` is
     TEST_SEED as the process saw it when the test ended. ``touched`` are changed
     product lines that it executed, as "path:line". ``state`` is what the test left changed,
-    and ``sites`` the lines that touched entropy, as "path:line what", in runs that look for them.
+    and ``sites`` the lines that touched entropy, as "path:line what", in runs that look for them;
+    ``inputs`` what it tried, in runs that count it: calls of the project's code, distinct ones, assertions reached,
+    and with distinct values.
     """
 
     nodeid: str
@@ -114,6 +116,7 @@ class End(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="end
     touched: list[str] = []
     state: list[str] = []
     sites: list[str] = []
+    inputs: list[int] = []
     index: int = 0
 
 
@@ -175,6 +178,7 @@ class Test(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     touched: tuple[str, ...] = ()
     state: tuple[str, ...] = ()
     sites: tuple[str, ...] = ()
+    inputs: tuple[int, ...] = ()
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):

@@ -42,6 +42,10 @@ class TreeScopes:
             self._known[path] = self._read(path)
         return self._known[path]
 
+    def loaded(self) -> list[FileScope]:
+        """Return the scopes that were read so far."""
+        return [scope for scope in self._known.values() if scope is not None]
+
     def _read(self, path: str) -> FileScope | None:
         entry = self._tree.entries.get(path)
         if entry is None or not entry.is_file or not is_python(path):

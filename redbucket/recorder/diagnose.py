@@ -3,14 +3,14 @@
 import os
 import sys
 
-from . import callsites, children, clock, entropy, network, state
+from . import callsites, children, clock, entropy, inputs, listing, network, state
 
 
 class Lab:
     """Applies the conditions once, and what depends on the test afresh for each test."""
 
     def __init__(self, wanted, tree):
-        self._clock = self._entropy = self._state = self._sites = None
+        self._clock = self._entropy = self._state = self._sites = self._inputs = None
         if wanted.get("umask") is not None:
             os.umask(wanted["umask"])
         if wanted.get("switch_interval") is not None:
@@ -27,6 +27,10 @@ class Lab:
             self._state = state.Differ(tree, wanted.get("restore", ()))
         if wanted.get("sites"):
             self._sites = callsites.Sites(tree)
+        if wanted.get("listing"):
+            listing.reverse()
+        if wanted.get("inputs"):
+            self._inputs = inputs.Inputs(tree, wanted["inputs"])
 
     def begin(self, name):
         """Called before each test."""
@@ -38,11 +42,17 @@ class Lab:
             self._clock.align()
         if self._sites is not None:
             self._sites.begin()
+        if self._inputs is not None:
+            self._inputs.begin()
 
     def pytest_runtest_call(self, item):
         """Called by pytest before the body: what the fixtures took is no part of its time of day."""
         if self._clock is not None:
             self._clock.align()
+
+    def counts(self):
+        """Called after each test, first; return how many inputs it tried."""
+        return self._inputs.end() if self._inputs is not None else []
 
     def end(self):
         """Called after each test; return the names of the state that it left changed."""

@@ -80,6 +80,7 @@ class Results:
     def end(self, name, index, outcome, duration, failure, attempts, inherited):
         """Say how a test ended."""
         sites = self.lab.sites() if self.lab is not None else ()
+        counts = self.lab.counts() if self.lab is not None else []
         if self.machinery is not None:
             self.machinery.look()
         reads, writes, entropy = self._watch.take()
@@ -115,6 +116,8 @@ class Results:
             event["state"] = list(state)
         if sites:
             event["sites"] = list(sites)
+        if counts:
+            event["inputs"] = counts
         if attempts:
             event["attempts"] = attempts
         if hits or touched:

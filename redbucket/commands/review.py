@@ -1,0 +1,81 @@
+"""``redbucket review``: four questions to a property, and one decision."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from redbucket.app.output import emit, read_file
+from redbucket.commands.options import common, request_options, writable
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@request_options
+@click.option(
+    "--mutants",
+    type=click.IntRange(0, 1000),
+    default=12,
+    show_default=True,
+    help="Small faults of the changed lines that are tried on it; 0 for none.",
+)
+@click.option("--budget", type=click.FloatRange(0, min_open=True), help="Seconds for the whole review.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path), callback=writable, help="Write the report there."
+)
+@common
+def review(
+    file: Path,
+    base: str | None,
+    head: str | None,
+    head_ref: str,
+    policy: Path | None,
+    agent: bool,
+    mutants: int,
+    budget: float | None,
+    form: str,
+    output: Path | None,
+    folder: Path,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Decide whether a property is worth keeping: it runs on base and on the patch, and is challenged.
+
+    Does it quantify over a domain? Could the patch edit it? Does it fail on the patch and pass on base?
+    Does it depend on time, folder order, network or entropy? Exit 0 keep, 1 discard, 2 cannot decide.
+
+    \b
+      redbucket review drafts/test_split_law.py --base main --head agent/fix
+      redbucket review tests/properties/test_split.py --format json
+    """
+    import msgspec
+
+    from redbucket.app import property_desk
+    from redbucket.app.session import session
+    from redbucket.edges.progress import Progress
+    from redbucket.engine.subject import Request
+    from redbucket.formats.review import review_text
+
+    request = Request(
+        base=base,
+        head=head,
+        head_ref=head_ref,
+        policy=read_file(policy) if policy else None,
+        policy_name=str(policy) if policy else "redbucket.toml",
+        agent=agent,
+    )
+    with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
+        try:
+            report = property_desk.review(opened, folder / file, request, most=mutants, budget=budget)
+        finally:
+            opened.progress.clear()
+    if not (quiet and form == "text" and report.exit_code == 0):
+        text = (
+            msgspec.json.format(msgspec.json.encode(report), indent=2).decode("utf-8", "backslashreplace")
+            if form == "json"
+            else review_text(report)
+        )
+        emit(text, output)
+    return report.exit_code
