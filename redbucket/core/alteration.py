@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections import Counter
 from collections.abc import Collection, Mapping
 
 from redbucket.core.additions import addition_changes
 from redbucket.core.annotations import strip_annotations
 from redbucket.core.decorators import compare_decorators
+from redbucket.core.definitions import elements, exported, holds_tests, packages, same_type
 from redbucket.core.details import UNCHANGED, Alteration, Detail, Effect, alteration
 from redbucket.core.doctests import doctest_change
 from redbucket.core.functions import compare_functions
@@ -18,8 +20,6 @@ from redbucket.core.scope import Asked, Entry, Scope, read_scope
 __all__ = ["Alteration", "Detail", "Effect", "altered", "doctest_change"]
 
 _DOCUMENTS = (".rst", ".md")
-# Old Python versions had some names in one of these only.
-_TYPES = ("typing", "typing_extensions", "collections.abc")
 _TEXT_TESTS = (*_DOCUMENTS, ".txt")
 
 
@@ -148,7 +148,7 @@ class _Comparison:
 
     def _changed(self, before: list[Entry], after: list[Entry], owner: str, unit: str) -> None:
         old, new = before[-1], after[-1]
-        if (gone := _packages(before)) is not None and (kept := _packages(after)) is not None:
+        if (gone := packages(before)) is not None and (kept := packages(after)) is not None:
             # ``import a`` and ``import a.b`` bind one and the same a
             for module in gone - kept:
                 if self.new.uses(module.rpartition(".")[2]):
@@ -175,9 +175,9 @@ class _Comparison:
         elif isinstance(old.node, ast.ClassDef) and isinstance(new.node, ast.ClassDef):
             self._class(old.node, new.node, unit)
         elif old.kind == "import":
-            if self._reads(old.name, owner) and not _same_type(old, new):
+            if self._reads(old.name, owner) and not same_type(old, new):
                 self.changes.append(Detail(f"takes {unit} from somewhere else", new.line, unit))
-        elif not self._rows(before, after, unit, texts):
+        elif not self._rows(before, after, unit, texts) and not self._exports(old, new, unit):
             self.changes.append(Detail(f"changes the value of {unit}", new.line, unit))
 
     def _class(self, old: ast.ClassDef, new: ast.ClassDef, unit: str) -> None:
@@ -202,7 +202,7 @@ class _Comparison:
         name = before[0].name
         if "." in unit or not (self.old.only_rows(name) and self.new.only_rows(name)):
             return False
-        rows = [_elements(entries[0]) for entries in (before, after)]
+        rows = [elements(entries[0]) for entries in (before, after)]
         if len(texts) != 1 or len(after) != 1 or rows[0] is None or rows[1] is None:
             return False
         gone = Counter(rows[0]) - Counter(rows[1])
@@ -213,6 +213,18 @@ class _Comparison:
             self._note(f"adds {len(rows[1]) - len(rows[0])} rows to {unit}", after[0], unit)
         return True
 
+    def _exports(self, old: Entry, new: Entry, unit: str) -> bool:
+        """Note an ``__all__`` that only gained names that the file did not have; return whether that is so."""
+        lists = [exported(entry.node) for entry in (old, new)]
+        if unit != "__all__" or lists[0] is None or lists[1] is None or not lists[0] <= lists[1]:
+            return False
+        fresh = lists[1] - lists[0]
+        # the others would take the place of what a file that imports all of this has already
+        if not fresh or any(name in self.old.names or hasattr(builtins, name) for name in fresh):
+            return False
+        self._note(f"exports {', '.join(sorted(fresh))}", new, unit)
+        return True
+
     def _removed(self, entry: Entry, new: Scope, unit: str) -> None:
         used = self.new.uses(entry.name)
         if entry.kind == "import":
@@ -221,7 +233,7 @@ class _Comparison:
                     Detail(f"no longer imports {entry.name}, which is still used", entry.line, unit)
                 )
             return
-        is_test = entry.name.startswith("test") or (entry.kind == "class" and _holds_tests(entry))
+        is_test = entry.name.startswith("test") or (entry.kind == "class" and holds_tests(entry))
         if is_test:
             self.changes.append(Detail(self._fate(entry, new, unit), entry.line, unit, True))
         elif used or self.conftest or "." in unit:
@@ -261,36 +273,3 @@ class _Comparison:
 
 
 _KINDS = {"function": "", "class": "class ", "value": "value ", "import": ""}
-
-
-def _packages(entries: list[Entry]) -> set[str] | None:
-    """Return the modules that ``import`` statements alone bind a package's name for, ``None`` for anything else."""
-    found = set()
-    for entry in entries:
-        level, _, rest = entry.text.removeprefix(entry.guard).partition(":")
-        module, _, name = rest.partition(":")
-        own = module == entry.name or module.startswith(f"{entry.name}.")
-        if entry.kind != "import" or entry.guard or level != "0" or name or not own:
-            return None
-        found.add(module)
-    return found
-
-
-def _same_type(old: Entry, new: Entry) -> bool:
-    """Return whether a name for types only moved between the modules of the standard library that have it."""
-    (was, left), (now, right) = (
-        entry.text.removeprefix(f"{entry.guard}0:").split(":", 1) if ":" in entry.text else ("", "")
-        for entry in (old, new)
-    )
-    return was in _TYPES and now in _TYPES and left == right and old.guard == new.guard
-
-
-def _holds_tests(entry: Entry) -> bool:
-    """Return whether a class is one of tests: by pytest's name for them, or as unittest's by its methods."""
-    methods = (getattr(part, "name", "") for part in getattr(entry.node, "body", ()))
-    return entry.name.startswith("Test") or any(name.startswith("test") for name in methods)
-
-
-def _elements(entry: Entry) -> list[str] | None:
-    value = getattr(entry.node, "value", None)
-    return [shape(row) for row in value.elts] if isinstance(value, (ast.List, ast.Tuple)) else None

@@ -100,16 +100,37 @@ def _compare(
             )
     last = max((at for at, item in enumerate(new) if item.key in common), default=-1)
     places = {id(item): at for at, item in enumerate(new)}
+    mine = {id(item) for item in fresh}
     for item in fresh:
-        # An example shares its names with those after it, so only an expression is harmless before them.
-        before = places[id(item)] < last and not _is_expression(item.source)
+        at = places[id(item)]
+        before = at < last and _disturbs(item.source, [i for i in new[at + 1 :] if id(i) not in mine])
         what = f"adds the doctest `>>> {' '.join(item.source.split())[:60]}`"
         (changes if before else additions).append(Detail(what, item.line, name))
 
 
-def _is_expression(source: str) -> bool:
+def _disturbs(source: str, later: list[_Example]) -> bool:
+    """Return whether an example changes what those after it see: they share its names.
+
+    An expression does not, nor does a name that is bound anew before it is read.
+    """
     tree = parse(source.encode("utf-8", "replace"))
-    return tree is not None and all(isinstance(node, ast.Expr) for node in tree.body)
+    if tree is None or not all(isinstance(node, (ast.Expr, ast.Assign)) for node in tree.body):
+        return True
+    bound: set[str] = set()
+    for node in tree.body:
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if not isinstance(target, ast.Name):
+                return True
+            bound.add(target.id)
+    for example in later:
+        if not bound:
+            break
+        after = parse(example.source.encode("utf-8", "replace"))
+        names = [node for node in ast.walk(after) if isinstance(node, ast.Name)] if after is not None else []
+        if after is None or any(isinstance(n.ctx, ast.Load) and n.id in bound for n in names):
+            return True
+        bound -= {n.id for n in names if isinstance(n.ctx, ast.Store)}
+    return False
 
 
 def _rest(items: list[_Example], common: Counter[_Key]) -> list[_Example]:

@@ -45,6 +45,10 @@ def compare_functions(
         additions += [
             Detail(f"adds the row `{source_text(row)}` to a loop", row.lineno, unit) for row in rows
         ]
+        kept = _drop_new_names(old, new)
+        additions += [
+            Detail(f"keeps what `with {source_text(i.context_expr)}` gives", new.lineno, unit) for i in kept
+        ]
     before, after = without_docstring(old), without_docstring(new)
     if shape(before) == shape(after):
         return additions, changes
@@ -57,6 +61,28 @@ def compare_functions(
         return additions, changes
     added, changed = _describe(before, after, unit, new.lineno)
     return additions + added, changes + changed
+
+
+def _drop_new_names(old: Function, new: Function) -> list[ast.withitem]:
+    """Take out of ``new``, in place, the names that its ``with`` blocks bind and those of ``old`` don't; return them.
+
+    Only names that the old test never mentions.
+    """
+    items = [
+        [item for node in ast.walk(one) if isinstance(node, ast.With) for item in node.items]
+        for one in (old, new)
+    ]
+    known = {node.id for node in ast.walk(old) if isinstance(node, ast.Name)}
+    known |= {node.arg for node in ast.walk(old) if isinstance(node, ast.arg)}
+    taken = []
+    for before, after in zip(*items, strict=False):
+        if shape(before.context_expr) != shape(after.context_expr):
+            break
+        name = after.optional_vars
+        if before.optional_vars is None and isinstance(name, ast.Name) and name.id not in known:
+            after.optional_vars = None
+            taken.append(after)
+    return taken
 
 
 def _innermost(before: list[ast.stmt], after: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt]]:

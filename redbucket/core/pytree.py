@@ -68,8 +68,10 @@ def shape(node: ast.AST | list[ast.stmt] | list[ast.expr] | None) -> str:
                     value = without_docstring(item)
                 stack.append(value)
         elif isinstance(item, list):
-            out.append(f"[{len(item)}")
-            stack.extend(reversed(item))
+            # ``pass`` does nothing: a body of it alone is a body of a docstring alone
+            parts = [part for part in item if type(part) is not ast.Pass]
+            out.append(f"[{len(parts)}")
+            stack.extend(reversed(parts))
         elif item is None:
             out.append("NoneType:None")
         elif isinstance(item, str):

@@ -79,6 +79,7 @@ HONEST_NOTHING = {
     "formatting": ("    value = f(1)\n", "    # one\n    value = f( 1 )\n"),
     "docstring": ("def test_sum(db):\n", 'def test_sum(db):\n    """Adds."""\n'),
     "parentheses": ("assert value == 2", "assert (value == 2)"),
+    "pass for a docstring": ("    value = f(1)\n", "    pass\n    value = f(1)\n"),
 }
 HONEST_ADDITIONS = {
     "new test": ("def helper", "def test_new():\n    assert f(5) == 6\n\ndef helper"),
@@ -110,6 +111,10 @@ HONEST_ADDITIONS = {
     "assertion appended": (SUM, SUM + "    assert f(2) == 3\n"),
     "statements and assertion appended": (SUM, SUM + "    other = f(2)\n    assert other == 3\n"),
     "assertion between": ("    value = f(1)\n", "    value = f(1)\n    assert value\n"),
+    "what a block gives is kept and looked at": (
+        'match="bad"):\n        g(-1)\n',
+        'match="bad") as caught:\n        g(-1)\n    assert caught.value.args\n',
+    ),
     "skipped new test": ("def helper", "@pytest.mark.skip\ndef test_new():\n    assert 0\n\ndef helper"),
     "main block": ("ROWS = ", 'if __name__ == "__main__":\n    pytest.main()\n\nROWS = '),
     "unused helper dropped": ("def helper(x):\n    return x\n", ""),
@@ -662,6 +667,11 @@ def add(a, b):
         ("    2\n", "    2\n    >>> add(2, 2)\n    4\n", Effect.ADDITIVE),
         ("    >>> add(x, 1)", "    >>> add(0, 0)\n    0\n    >>> add(x, 1)", Effect.ADDITIVE),
         ("    >>> add(x, 1)", "    >>> add = lambda *a: 2\n    >>> add(x, 1)", Effect.CHANGED),
+        ("    >>> x = 1\n", "    >>> x = 2\n    >>> add(x, 2)\n    4\n    >>> x = 1\n", Effect.ADDITIVE),
+        ("    >>> add(x, 1)", "    >>> y = 2\n    >>> add(y, 2)\n    4\n    >>> add(x, 1)", Effect.ADDITIVE),
+        ("    >>> add(x, 1)", "    >>> x = 1\n    >>> add(x, 1)", Effect.CHANGED),
+        ("    >>> add(x, 1)", "    >>> x += 0\n    >>> add(x, 1)", Effect.CHANGED),
+        ("    >>> add(x, 1)", "    >>> add.cache = 1\n    >>> add(x, 1)", Effect.CHANGED),
         ("    2\n", "    3\n", Effect.CHANGED),
         (">>> add(x, 1)", ">>> add(x, 1)  # doctest: +SKIP", Effect.CHANGED),
         (">>> add(x, 1)", ">>> add(x, 1)  # doctest: +ELLIPSIS", Effect.CHANGED),
@@ -686,6 +696,31 @@ def test_text_files_with_doctests() -> None:
     assert altered(old, b"Heading\n\n>>> 1 + 1\n2\n", "tests/a.rst").effect is Effect.NOTHING
     assert altered(old, old + b"\n>>> 2\n2\n", "tests/a.rst").effect is Effect.ADDITIVE
     assert altered(old, b"Title\n", "tests/a.rst").weakens
+
+
+EXPORTS = '__all__ = ["f"]\n\ndef f():\n    return 1\n\ndef g():\n    return 2\n'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "effect"),
+    [
+        ('["f"]', '["f", "h"]', Effect.ADDITIVE),
+        ('["f"]', '["h", "f"]', Effect.ADDITIVE),
+        ('["f"]', '["f", "g"]', Effect.CHANGED),  # was there, and now hides another g where all is imported
+        ('["f"]', '["f", "len"]', Effect.CHANGED),
+        ('["f"]', '["h"]', Effect.CHANGED),
+        ('["f"]', '["f"] + more()', Effect.CHANGED),
+    ],
+)
+def test_a_module_that_exports_more(old: str, new: str, effect: Effect) -> None:
+    after = EXPORTS.replace(old, new) + "\ndef h():\n    return 3\n"
+    assert judge(after, "tests/helpers.py", EXPORTS).effect is effect
+
+
+@pytest.mark.parametrize("name", ["g", "f"])
+def test_a_block_that_binds_a_name_that_the_test_uses(name: str) -> None:
+    bound = edited('match="bad"):', f'match="bad") as {name}:')
+    assert judge(bound).effect is (Effect.CHANGED if name == "g" else Effect.ADDITIVE)
 
 
 def test_ten_thousand_lines() -> None:
