@@ -182,7 +182,11 @@ def explain(
             roots=list(specs.roots),
             redbucket=__version__,
         )
-        name = str(write(captures / file_name(capture), encode(hidden(capture, place.policy.run.env))))
+        safe = hidden(capture, place.policy.run.env)
+        if safe is None:
+            work.notes.append("no capture: a value of [run] env is in the id of a test")
+        else:
+            name = str(write(captures / file_name(safe), encode(safe)))
     return explained(work, found, tree=place.tree, runner=_runner(opened, place), base=base, capture=name)
 
 

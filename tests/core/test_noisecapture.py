@@ -105,6 +105,7 @@ def test_values_of_run_env_are_taken_out_of_messages() -> None:
     capture = captured(B, "noise", None, trials(run(Outcome.FAILED, 1, message="got hunter2")), "H")
     assert capture is not None
     clean = hidden(capture, {"API_TOKEN": "hunter2", "N": "1"})
+    assert clean is not None
     assert b"hunter2" not in encode(clean)
     assert clean.failing is not None and clean.failing.message == "got <API_TOKEN>"
 
@@ -134,3 +135,9 @@ def test_the_published_schema_is_that_of_the_code() -> None:
     assert SCHEMA_FILE.read_text(encoding="utf-8") == text, (
         "docs/capture.schema.json is stale: run REDBUCKET_REGENERATE=1 pytest tests/core"
     )
+
+
+def test_a_value_in_an_id_makes_no_capture() -> None:
+    capture = captured(B, "noise", None, trials(run(Outcome.FAILED, 1)), "H")
+    assert capture is not None
+    assert hidden(capture, {"API_TOKEN": "test_b"}) is None

@@ -109,3 +109,23 @@ def test_another_tree_is_not_replayed(captured: tuple[Shop, Path], tmp_path: Pat
     assert_clear(replay(shop, changed(path, tmp_path, head="2" * 40))[0], 2, "missing-object")
     assert_clear(replay(shop, changed(path, tmp_path, nodeid="tests/test_cart.py::no"))[0], 2, "no-such-test")
     assert_clear(redbucket("replay", tmp_path / "none.json", "-C", shop.path), 3, "unreadable-file")
+
+
+SEEDED = {"SHOP_KEY": "sk-live-0123456789-of-the-user", "SHOP_TOKEN": "tok-9876543210-of-the-policy"}
+
+
+@pytest.mark.slow
+def test_no_seeded_secret_is_in_a_capture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One is in the environment of whoever asks, one in the policy's ``[run] env``, and the test shows both."""
+    monkeypatch.setenv("SHOP_KEY", SEEDED["SHOP_KEY"])
+    rules = policy(PYTEST) + f'env = {{ SHOP_TOKEN = "{SEEDED["SHOP_TOKEN"]}" }}\n'
+    victim = CART.replace("assert not CART", "assert not CART, str(dict(__import__('os').environ))")
+    shop = Shop.open(tmp_path, {"cart.py": BEFORE, "tests/test_cart.py": victim}, rules=rules)
+    shop.patch({"cart.py": LEAKS})
+    told = shop.gate("agent/fix", "--captures", str(tmp_path / "captures"))
+    row = told.row("test_empty")
+    raw = Path(row["capture"]).read_text()
+    assert json.loads(raw)["environment"]["SHOP_TOKEN"] is None
+    assert "SHOP_TOKEN" in json.loads(raw)["failing"]["message"]
+    for value in SEEDED.values():
+        assert not [n for n in range(len(value) - 7) if value[n : n + 8] in raw]

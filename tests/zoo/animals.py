@@ -61,7 +61,9 @@ def _in(body: str) -> str:
     return "\n".join("    " + line for line in dedent(body).strip().splitlines())
 
 
-SHOP = "CART = []\nMODE = 'open'\n\ndef price(x):\n    return x * 2\n"
+SHOP = (
+    "import random\n\nDICE = random.Random(7)\nCART = []\nMODE = 'open'\n\ndef price(x):\n    return x * 2\n"
+)
 
 ANIMALS = (
     pair("global", "shop.CART.append(1)", "assert shop.CART == []", setup="import shop"),
@@ -83,6 +85,24 @@ ANIMALS = (
         "logging.disable(logging.CRITICAL)",
         "assert logging.getLogger('shop').isEnabledFor(logging.ERROR)",
         setup="import logging",
+    ),
+    pair(
+        "a handler on a logger",
+        "logging.getLogger('shop').handlers.append(logging.NullHandler())",
+        "assert not logging.getLogger('shop').handlers",
+        setup="import logging",
+    ),
+    pair(
+        "warning filters",
+        "warnings.simplefilter('error')",
+        "warnings.warn('the shop closes soon')",
+        setup="import warnings",
+    ),
+    pair(
+        "generator of a module",
+        "shop.DICE.random()",
+        "assert shop.DICE.random() == random.Random(7).random()",
+        setup="import random, shop",
     ),
     pair(
         "process locale",
@@ -279,6 +299,25 @@ ANIMALS = (
         "leftover file",
         "leftover files",
         "import os, tempfile\n\ndef test_x():\n    os.mkdir(os.path.join(tempfile.gettempdir(), 'shop-lock'))\n",
+    ),
+    one(
+        "does not wait for its child",
+        "subprocess",
+        "import os, subprocess, time\n\ndef test_x():\n    child = subprocess.Popen(['/bin/mkdir', 'made'])\n"
+        "    time.sleep(0.4)\n    assert os.path.isdir('made')\n    child.wait()\n",
+    ),
+    one(
+        "deadline",
+        "load",
+        """
+        import time
+
+        def test_x():
+            began, cpu = time.perf_counter(), time.process_time()
+            while time.process_time() - cpu < 0.15:
+                pass
+            assert time.perf_counter() - began < 0.3
+        """,
     ),
     one(
         "network",
