@@ -58,9 +58,9 @@ def run(package):
         from . import pytest_plugin as runner
     else:
         from . import unittest_runner as runner
-    parts_of_it = machinery.Machinery(package)
-    seeds.watch_urandom()
     watcher = watch.Watch(tree, settings["fixtures"])
+    parts_of_it = machinery.Machinery(package, watcher)
+    seeds.watch_urandom()
     watcher.install()
     outside = [os.path.realpath(folder) for folder in settings["outside"]]
     absolute_roots = [os.path.normpath(os.path.join(tree, root)) for root in settings["roots"]]
@@ -76,10 +76,16 @@ def run(package):
     watched = {os.path.join(tree, p): numbers for p, numbers in settings["lines"].items()}
     lined = lines.watcher(watched)
     recorder = runner.Recorder(settings, channel, watcher, lined, tree)
+    settings["plugins"] = []
     if settings["diagnose"]:
         from . import diagnose
 
         recorder.results.lab = diagnose.Lab(settings["diagnose"], tree)
+        settings["plugins"].append(recorder.results.lab)
+    if settings["masked"] and kind == "pytest":
+        from .unmarked import Unmarked
+
+        settings["plugins"].append(Unmarked())
     recorder.results.machinery = parts_of_it
     rewriting = recorder.rewriting = updates.Updates()
     rewriting.of_environment(os.environ)
@@ -114,7 +120,5 @@ def runner_main(kind, settings, recorder):
         import pytest
 
         args = list(settings["args"]) + settings["extra"]
-        return pytest.main(
-            args, plugins=[recorder] + ([recorder.results.lab] if recorder.results.lab is not None else [])
-        )
+        return pytest.main(args, plugins=[recorder] + settings["plugins"])
     return recorder.main(list(settings["args"]))

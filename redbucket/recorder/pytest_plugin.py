@@ -1,7 +1,6 @@
 """The pytest side: order and selection, one start and one end event a test, sentinels."""
 
 import os
-import sys
 import time
 
 import pytest
@@ -13,7 +12,6 @@ from .phases import Phases
 from .reads import Reads
 from .sentinels import Sentinels
 
-_environ = os.environ
 _ENDS = (pytest.skip.Exception, pytest.exit.Exception, pytest.xfail.Exception)
 
 
@@ -157,24 +155,6 @@ class Recorder:
             attempts if len(attempts) > 1 else [],
             self._reads.inherited(item),
         )
-
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_runtest_call(self, item):
-        """In a masked run no module tells that a framework is loaded."""
-        hidden = {}
-        if self._settings["masked"]:
-            names = [name for name in sys.modules if name.partition(".")[0] in ("pytest", "_pytest")]
-            hidden = {name: sys.modules.pop(name) for name in names}
-        yield
-        sys.modules.update(hidden)
-
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_pyfunc_call(self, pyfuncitem):
-        """In a masked run nothing in the environment tells that a test is running."""
-        value = _environ.pop("PYTEST_CURRENT_TEST", None) if self._settings["masked"] else None
-        yield
-        if value is not None:
-            _environ["PYTEST_CURRENT_TEST"] = value
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_fixture_setup(self, fixturedef, request):

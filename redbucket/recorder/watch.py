@@ -35,6 +35,8 @@ class Watch:
         self._hashes = {}
         self._databases = {}
         self._hashing = False
+        self.guarded = {}  # {id of a function of the machinery: its name}; such a function lives on
+        self.recoded = set()
 
     def install(self):
         """Add the audit hook; it can't be removed, and ends with the process."""
@@ -47,6 +49,9 @@ class Watch:
                     self._opened(args)
             elif event[0] == "s":
                 self._system(event, args)
+            elif event == "object.__setattr__":
+                if id(args[0]) in self.guarded:
+                    self.recoded.add(self.guarded[id(args[0])])
             elif event in ("os.remove", "os.rename", "os.truncate"):
                 if self._fixtures:
                     self._removed(event, args)
