@@ -137,6 +137,12 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[A
             together=True,
         ),
         Axis(
+            "directory order",
+            (Variant("folders listed in reverse", {"conditions": Conditions(listing=True)}),),
+            "sort what comes from a folder",
+            together=True,
+        ),
+        Axis(
             "leftover files",
             (Variant("the HOME and TMPDIR of a run before"),),
             "use tmp_path, or remove what an earlier run may have left before the test starts",

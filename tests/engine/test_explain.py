@@ -130,6 +130,7 @@ def test_the_state_that_is_put_back_is_named() -> None:
         (lambda spec, before: spec.conditions.env.get("COLUMNS") == "40", "terminal width"),
         (lambda spec, before: spec.conditions.umask == 0o77, "umask"),
         (lambda spec, before: spec.conditions.empty_home, "home folder"),
+        (lambda spec, before: spec.conditions.listing, "directory order"),
         (lambda spec, before: bool(spec.used_home), "leftover files"),
         (lambda spec, before: spec.conditions.twice, "leftover state"),
         (lambda spec, before: spec.conditions.switch_interval == 1e-6, "concurrency"),

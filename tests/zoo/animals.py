@@ -267,6 +267,12 @@ ANIMALS = (
         "from pathlib import Path\n\ndef test_x():\n    assert (Path.home() / '.gitconfig').exists()\n",
     ),
     one(
+        "directory order",
+        "directory order",
+        "import os\n\ndef test_x():\n    for name in ('a.txt', 'b.txt'):\n        open(name, 'w').close()\n"
+        "    names = [n for n in os.listdir() if n.endswith('.txt')]\n    assert names == sorted(names)\n",
+    ),
+    one(
         "race",
         "concurrency",
         """
