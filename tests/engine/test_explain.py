@@ -10,7 +10,7 @@ import pytest
 from redbucket.core.axes import Axis, Variant, axes, instants
 from redbucket.core.conditions import Conditions
 from redbucket.core.errors import Undecided
-from redbucket.core.records import Outcome
+from redbucket.core.records import Outcome, Run
 from redbucket.core.runspec import RunSpec
 from redbucket.engine.explain import Explain
 from redbucket.engine.found import Found
@@ -198,6 +198,39 @@ def test_what_there_is_no_time_for_is_said() -> None:
     assert found is None
     assert {"leftover files", "leftover state"} <= set(work.untried)
     assert not set(work.untried) & set(work.tried)
+
+
+class Timed(Process):
+    """Two runs at a time, and each takes as long as the suite: the worst case of a limit in suites."""
+
+    now = 0.0
+
+    def run(self, specs: Sequence[RunSpec]) -> list[Run]:
+        self.now += (len(specs) + 1) // 2
+        return super().run(specs)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        lambda spec, before: True,
+        lambda spec, before: False,
+        lambda spec, before: hash((spec.run_id, "coin")) % 2 == 0,
+        lambda spec, before: spec.run_id % 7 == 0,
+        lambda spec, before: NAMES[4] in before,
+        lambda spec, before: bool({NAMES[2], NAMES[5], NAMES[9]} & set(before)),
+        lambda spec, before: {NAMES[1], NAMES[3], NAMES[5], NAMES[9]} <= set(before),
+        lambda spec, before: spec.conditions.load > 0 and spec.run_id % 2 == 0,
+        lambda spec, before: spec.conditions.switch_interval == 1e-6 and spec.run_id % 3 > 0,
+    ],
+)
+def test_all_ends_within_forty_times_the_suite(rule: Callable[[RunSpec, Sequence[str]], bool]) -> None:
+    bench = Timed(rule, [*NAMES, X])
+    specs = Specs(trees={"": "tree"}, seed="7", roots=(".",), timeout=1)
+    work = Explain(X, "", specs, bench, axes(specs.other_seed, NOW, 6), lambda step: None, lambda: bench.now)
+    work.run()
+    assert work.suite_seconds == 1
+    assert bench.now <= 40
 
 
 def test_a_test_that_is_not_there() -> None:
