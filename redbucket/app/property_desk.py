@@ -1,19 +1,30 @@
-"""Puts ``review`` together: which patch, which file, laid where, on which bench."""
+"""Puts ``review`` and ``draft`` together: which patch, which file, laid where, on which bench."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from redbucket.app.output import read_file
 from redbucket.app.session import Session, UserHistory, cpus, read_record
+from redbucket.core.drafted import DraftReport
 from redbucket.core.errors import Misused, Undecided
+from redbucket.core.missed import rows_of
 from redbucket.core.propertyplace import place_for
+from redbucket.core.readers import read
+from redbucket.core.report import SCHEMA as GATE
 from redbucket.core.reviewed import ReviewReport
 from redbucket.edges import interpreter
+from redbucket.edges.drafts import write_drafts
 from redbucket.engine.bench import ParallelBench
+from redbucket.engine.classify import classify_records
+from redbucket.engine.draft import Draft
 from redbucket.engine.review import Review, decision
 from redbucket.engine.specs import Specs, specs_for
 from redbucket.engine.subject import Request, Subject, examine
@@ -96,6 +107,71 @@ def review(
         notes=work.notes,
         seconds=round(time.monotonic() - began, 3),
     )
+
+
+def draft(
+    opened: Session,
+    records: Sequence[Path],
+    request: Request,
+    *,
+    test: str | None,
+    out: Path,
+    model: str | None,
+    budget: float | None = None,
+) -> DraftReport:
+    """Draft properties for the misses of a report or of records, and write them to ``out``."""
+    began = time.monotonic()
+    rows, ends = _rows(records)
+    if request.base is None and ends[0]:
+        request = replace(request, base=ends[0], head=ends[1])
+    chosen = [r for r in rows if r["nodeid"] == test] if test else [r for r in rows if _is_miss(r)]
+    if not chosen:
+        what = f"no row of {test}" if test else "no invariant miss that the patch introduced"
+        raise Misused("no-miss", f"{records[0]} holds {what}", "name a test of it with --test NODEID")
+    subject = subject_of(opened, request)
+    folder = _in_repository(opened, out)
+    if folder and subject.judge.is_protected(f"{folder}/test_x.py"):
+        raise Misused(
+            "protected-folder",
+            f"{folder} is protected: what lies there judges",
+            "let drafts be written elsewhere (--out), review them, and have a person move them",
+        )
+    seconds = budget or subject.policy.run.budget
+    specs, bench = bench_of(opened, subject, seconds)
+    ask = None
+    if model is not None:
+        from redbucket.edges.model import ask_with
+
+        ask = ask_with(model)
+    work = Draft(subject, opened.scratch, specs, bench, opened.progress.say, until(seconds), ask)
+    found = [work.miss(row) for row in chosen]
+    written = {p.file: p.source for one in found for p in one.proposals}
+    write_drafts(out, written)
+    code = 0 if written else 1 if all(one.refused for one in found) else 2
+    return DraftReport(
+        exit_code=code,
+        folder=str(out),
+        base=subject.patch.base,
+        head=subject.patch.head,
+        misses=found,
+        seconds=round(time.monotonic() - began, 3),
+    )
+
+
+def _is_miss(row: dict[str, Any]) -> bool:
+    return row.get("bucket") == "invariant_miss" and row.get("introduced") is not False
+
+
+def _rows(records: Sequence[Path]) -> tuple[list[dict[str, Any]], tuple[str | None, str | None]]:
+    """Return the classified rows, and the base and head that a gate's report names."""
+    if len(records) == 1 and records[0].suffix == ".json":
+        raw = read_file(records[0])
+        data = msgspec.json.decode(raw) if raw[:1] in (b"{", b"[") else None
+        if isinstance(data, list) or (isinstance(data, dict) and data.get("schema") == GATE):
+            ends = (data.get("base"), data.get("head")) if isinstance(data, dict) else (None, None)
+            return rows_of(raw, str(records[0])), ends
+    runs = [run for path in records for run in read(read_file(path), str(path))]
+    return [msgspec.to_builtins(row) for row in classify_records(runs)], (None, None)
 
 
 def _in_repository(opened: Session, file: Path) -> str:

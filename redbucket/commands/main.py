@@ -11,6 +11,7 @@ import msgspec
 from redbucket.app.output import emit, finish, read_file
 from redbucket.commands.agent import agent_hook
 from redbucket.commands.doctor import doctor
+from redbucket.commands.draft import draft
 from redbucket.commands.endorse import endorse
 from redbucket.commands.explain import explain
 from redbucket.commands.fixtures import fixtures
@@ -296,6 +297,7 @@ COMMANDS: tuple[click.Command, ...] = (
     flakes,
     replay,
     explain,
+    draft,
     review,
     endorse,
     install,

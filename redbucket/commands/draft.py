@@ -1,0 +1,96 @@
+"""``redbucket draft``: proposes properties for an invariant miss."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from redbucket.app.output import emit, read_file
+from redbucket.commands.options import common, request_options, writable
+
+
+@click.command()
+@click.argument(
+    "records", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="GATE.json|RECORD..."
+)
+@request_options
+@click.option("--test", metavar="NODEID", help="Draft for this row alone.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path(".redbucket-drafts"),
+    show_default=True,
+    help="The folder for the proposals; never a protected one.",
+)
+@click.option("--model", metavar="NAME", help="Ask a model of the llm library, too (extra: llm).")
+@click.option("--budget", type=click.FloatRange(0, min_open=True), help="Seconds for all of it.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path), callback=writable, help="Write the report there."
+)
+@common
+def draft(
+    records: tuple[Path, ...],
+    base: str | None,
+    head: str | None,
+    head_ref: str,
+    policy: Path | None,
+    agent: bool,
+    test: str | None,
+    out: Path,
+    model: str | None,
+    budget: float | None,
+    form: str,
+    output: Path | None,
+    folder: Path,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Propose properties for the invariant misses of a gate's report, or of run records.
+
+    Laws that fit the function's signature, over the failing literals widened to domains, and base's implementation
+    as the oracle. Proposed is what holds on base and fails on the patch; a model's text is never run.
+    Exit 1 if there is nothing to draft, 2 if nothing was found.
+
+    \b
+      redbucket gate --format json --output verdict.json; redbucket draft verdict.json
+      redbucket draft verdict.json --test tests/test_money.py::test_split --out drafts
+    """
+    import msgspec
+
+    from redbucket.app import property_desk
+    from redbucket.app.session import session
+    from redbucket.edges.progress import Progress
+    from redbucket.engine.subject import Request
+    from redbucket.formats.draft import draft_text
+
+    request = Request(
+        base=base,
+        head=head,
+        head_ref=head_ref,
+        policy=read_file(policy) if policy else None,
+        policy_name=str(policy) if policy else "redbucket.toml",
+        agent=agent,
+    )
+    with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
+        try:
+            report = property_desk.draft(
+                opened,
+                [folder / r for r in records],
+                request,
+                test=test,
+                out=folder / out,
+                model=model,
+                budget=budget,
+            )
+        finally:
+            opened.progress.clear()
+    text = (
+        msgspec.json.format(msgspec.json.encode(report), indent=2).decode("utf-8", "backslashreplace")
+        if form == "json"
+        else draft_text(report)
+    )
+    if not (quiet and form == "text" and report.exit_code == 0):
+        emit(text, output)
+    return report.exit_code

@@ -1,0 +1,190 @@
+"""The candidates of a draft as source: one test for each law and domain, and the file that a proposal becomes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from redbucket.core.calls import Target
+from redbucket.core.laws import Law, laws
+from redbucket.core.widened import VARIANTS, strategy
+
+_OUTCOME = '''\
+def outcome(function, *args, **options):
+    """What a call gives or raises, an iterator as a list."""
+    try:
+        found = function(*args, **options)
+        return list(islice(found, 1000)) if hasattr(found, "__next__") else found
+    except Exception as error:
+        return type(error).__name__'''
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One test: its name, the law's name and place, the domain's number (0 is the widest), and its parts."""
+
+    name: str
+    law: Law
+    variant: int
+    given: tuple[tuple[str, str], ...]
+    target: Target
+    examples: tuple[str, ...] = ()
+    by: str = "law"
+
+    def test(self, settings: str = "") -> str:
+        """Return the test's source."""
+        drawn = ", ".join(f"{name}={text}" for name, text in self.given)
+        names = ", ".join(name for name, _ in self.given)
+        lines = [settings] if settings else []
+        lines += [f"@example({text})" for text in self.examples]
+        lines += [
+            f"@given({drawn})",
+            f"def {self.name}({names}):",
+            *(f"    {line}" for line in self.law.body),
+        ]
+        return "\n".join(lines)
+
+    @property
+    def imports(self) -> tuple[str, ...]:
+        """Return the statements that it needs."""
+        return (*self.target.imports, *self.law.imports)
+
+
+def candidates(target: Target, copy: str | None, crash: bool) -> list[Candidate]:
+    """Return the tests to try for a function; ``copy`` is base's implementation, ``crash``: the miss was an error."""
+    found: list[Candidate] = []
+    seen: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
+    for number, variant in enumerate(VARIANTS):
+        texts = {
+            p.name: strategy(p, variant) for p in target.parameters if p.values or p.annotation or not p.fixed
+        }
+        required = _required(target)
+        drawn = {n: t for n, t in texts.items() if t and (n in required or _has_values(target, n))}
+        if not drawn or any(n not in drawn and not _fixed(target, n) for n in required):
+            continue
+
+        def call(_drawn: dict[str, str] = drawn, **over: str) -> str:
+            return _call(target, _drawn, over)
+
+        fitting = list(laws(target, list(drawn), call))
+        if crash:
+            fitting.append(Law("runs", "it raises nothing", (call(),)))
+        if copy is not None:
+            fitting.insert(0, _as_base(target, copy, drawn))
+        for law in fitting:
+            if any(name not in drawn for name in law.again):
+                continue
+            given = (*drawn.items(), *(("other", drawn[name]) for name in law.again))
+            key = (law.name + repr(law.body), given)
+            if key in seen:
+                continue
+            seen.add(key)
+            name = re.sub(r"\W", "_", f"test_{target.name}_{law.name}")
+            by = "base" if law.helpers else "law"
+            found.append(Candidate(name, law, number, given, target, _examples(target, given), by))
+    return found
+
+
+def _required(target: Target) -> set[str]:
+    args = target.node.args
+    plain = [a.arg for a in (*args.posonlyargs, *args.args)]
+    needed = set(plain[: len(plain) - len(args.defaults)])
+    return needed | {a.arg for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is None}
+
+
+def _has_values(target: Target, name: str) -> bool:
+    return any(p.name == name and p.values for p in target.parameters)
+
+
+def _fixed(target: Target, name: str) -> str:
+    return next((p.fixed for p in target.parameters if p.name == name), "")
+
+
+def _arguments(target: Target, drawn: dict[str, str], over: dict[str, str]) -> str:
+    parts, named = [], False
+    for parameter in target.parameters:
+        name = parameter.name
+        text = over.get(name) or (name if name in drawn else parameter.fixed)
+        if not text:
+            named = True  # a default: what comes after it goes by name
+            continue
+        parts.append(f"{name}={text}" if named or parameter.keyword else text)
+    return ", ".join(parts)
+
+
+def _call(target: Target, drawn: dict[str, str], over: dict[str, str]) -> str:
+    return f"{target.callee}({_arguments(target, drawn, over)})"
+
+
+def _as_base(target: Target, copy: str, drawn: dict[str, str]) -> Law:
+    arguments = _arguments(target, drawn, {})
+    inner = "\n".join(f"    {line}" if line else "" for line in copy.splitlines())
+    says = f"Base's implementation of {target.name}, the oracle."
+    maker = f'def base():\n    """{says}"""\n{inner}\n    return {target.name}'
+    body = f"assert outcome({target.callee}, {arguments}) == outcome(base(), {arguments})"
+    return Law(
+        "as_base",
+        "it gives what base's implementation gives",
+        (body,),
+        imports=("from itertools import islice",),
+        helpers=f"{_OUTCOME}\n\n\n{maker}",
+    )
+
+
+def _examples(target: Target, given: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Return the calls that the missed test makes, as explicit examples."""
+    names = [p.name for p in target.parameters]
+    found = []
+    for row in target.seen[:3]:
+        values = dict(zip(names, row, strict=True))
+        wanted = [name for name, _ in given if name != "other"]
+        if all(values.get(name) is not None for name in wanted):
+            parts = [f"{name}={values[name]!r}" for name in wanted]
+            parts += [f"other={values[wanted[0]]!r}"] if any(n == "other" for n, _ in given) else []
+            found.append(", ".join(parts))
+    return tuple(found)
+
+
+def probe(chosen: Iterable[Candidate], examples: int) -> str:
+    """Return one file with all candidates, numbered; what they share is written once."""
+    some = list(chosen)
+    imports = dict.fromkeys(statement for one in some for statement in one.imports)
+    helpers = dict.fromkeys(one.law.helpers for one in some if one.law.helpers)
+    settings = f"@settings(max_examples={examples}, deadline=None, database=None, phases=_PHASES)"
+    head = [
+        "from hypothesis import Phase, example, given, settings",
+        "from hypothesis import strategies as st",
+        *imports,
+        "_PHASES = [Phase.explicit, Phase.generate]",
+    ]
+    tests = [
+        one.test(settings).replace(f"def {one.name}(", f"def {probe_name(n)}(") for n, one in enumerate(some)
+    ]
+    return "\n\n\n".join(["\n".join(head), *helpers, *tests]) + "\n"
+
+
+def probe_name(number: int) -> str:
+    """Return the name of a candidate's test in the file of all."""
+    return f"test_candidate_{number}"
+
+
+def proposal(one: Candidate, nodeid: str) -> str:
+    """Return the file of one proposal."""
+    words = ["given"] if not one.examples else ["example", "given"]
+    standard = [s for s in one.imports if s.startswith("from itertools")]
+    rest = [s for s in dict.fromkeys(one.imports) if s not in standard]
+    head = [
+        f'"""Proposed for the miss of {nodeid}: {one.law.says}."""'.replace("\\", "\\\\"),
+        "",
+        *([*standard, ""] if standard else []),
+        f"from hypothesis import {', '.join(words)}",
+        "from hypothesis import strategies as st",
+        "",
+        *rest,
+    ]
+    parts = ["\n".join(head), *([one.law.helpers] if one.law.helpers else []), one.test()]
+    source = "\n\n\n".join(parts) + "\n"
+    ast.parse(source)
+    return source

@@ -1,0 +1,124 @@
+"""A copy of base's implementation of a pure function, to hold the patch's against it."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+
+from redbucket.core.filescope import FileScope, Function, full_name
+from redbucket.core.pytree import dotted
+from redbucket.core.references import ImportRef
+from redbucket.core.supplies import UNPINNED, random_draw
+
+_MOST = 12
+_IMPURE = frozenset(
+    {"open", "print", "input", "exec", "eval", "globals", "setattr", "delattr", "__import__", "vars"}
+)
+_IMPURE_MODULES = (
+    "os.",
+    "sys.",
+    "time.",
+    "socket.",
+    "subprocess.",
+    "logging.",
+    "threading.",
+    "warnings.",
+    "io.",
+)
+_SAFE = ("os.path.", "sys.maxsize", "sys.maxunicode", "sys.version_info", "time.strftime", "time.gmtime")
+
+
+def pure_copy(home: FileScope, node: Function, module: str) -> str | None:
+    """Return a source that defines ``node`` and what it needs of its file; ``None`` if it is not plainly pure.
+
+    ``module`` is the dotted name of the file's package, for relative imports.
+    """
+    needed: dict[str, str] = {}
+    todo = [node.name]
+    while todo:
+        name = todo.pop()
+        if name in needed:
+            continue
+        if len(needed) > _MOST:
+            return None
+        source: ast.AST
+        if name in home.functions:
+            source = home.functions[name]
+            if not _is_pure(home, source):
+                return None
+            needed[name] = ast.unparse(source)
+        elif name in home.imports:
+            needed[name] = _statement(name, home.imports[name], module)
+            continue
+        elif name in home.values:
+            source = home.values[name]
+            needed[name] = f"{name} = {ast.unparse(source)}"
+        elif name in home.classes or (not hasattr(builtins, name) and home.stars):
+            return None  # a copied class is another class: results would differ by type
+        elif hasattr(builtins, name):
+            continue
+        else:
+            continue  # a name of its own
+        todo += _free(source)
+    order = {name: number for number, name in enumerate(_order(home, needed))}
+    return "\n\n".join(needed[name] for name in sorted(needed, key=lambda n: order.get(n, 0)))
+
+
+def _order(home: FileScope, needed: dict[str, str]) -> Iterator[str]:
+    """Yield the names as they must come: imports, then values and functions by line."""
+    yield from (name for name in needed if name in home.imports)
+    rest = [name for name in needed if name not in home.imports]
+    places = {**home.values, **home.functions}
+    yield from sorted(rest, key=lambda name: getattr(places.get(name), "lineno", 0))
+
+
+def _free(node: ast.AST) -> list[str]:
+    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+
+
+def _statement(name: str, ref: ImportRef, module: str) -> str:
+    origin = ref.module
+    if ref.level:
+        parts = module.split(".")
+        kept = parts[: len(parts) - ref.level + 1]
+        origin = ".".join([*kept, ref.module] if ref.module else kept)
+    if not ref.name:
+        return f"import {origin}" if name == origin.split(".")[0] else f"import {origin} as {name}"
+    return f"from {origin} import {ref.name}" + (f" as {name}" if name != ref.name else "")
+
+
+def _is_pure(home: FileScope, node: ast.AST) -> bool:
+    if any(
+        isinstance(n, (ast.Global, ast.Nonlocal, ast.Await, ast.AsyncFor, ast.AsyncWith))
+        for n in ast.walk(node)
+    ):
+        return False
+    if isinstance(node, ast.FunctionDef) and node.decorator_list:
+        return False
+    parameters = {a.arg for a in node.args.args} if isinstance(node, ast.FunctionDef) else set()
+    for part in ast.walk(node):
+        stored = isinstance(part, (ast.Attribute, ast.Subscript)) and isinstance(
+            part.ctx, (ast.Store, ast.Del)
+        )
+        if stored and getattr(getattr(part, "value", None), "id", "") in parameters | set(home.values):
+            return False
+        name = dotted(part.func if isinstance(part, ast.Call) else part)
+        if name and not _is_steady(home, name, called=isinstance(part, ast.Call)):
+            return False
+    return True
+
+
+def _is_steady(home: FileScope, name: str, *, called: bool) -> bool:
+    """Return whether what a name stands for depends on nothing but its arguments, as far as its name tells."""
+    first, dot, rest = name.partition(".")
+    if first in _IMPURE and not dot:
+        return not called
+    ref = home.imports.get(first)
+    if ref is None or not (called or dot):
+        return True
+    full = f"{full_name(ref)}{dot}{rest}"
+    if full.startswith(_SAFE) or full == "os.path":
+        return True
+    impure = full.startswith((*_IMPURE_MODULES, *UNPINNED)) or random_draw(full)
+    return not impure and not full.endswith((".now", ".today", ".utcnow"))

@@ -1,0 +1,163 @@
+"""The failing literals widened to domains, as texts of Hypothesis strategies."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Sequence
+
+from redbucket.core.calls import Parameter
+
+VARIANTS = ("wide", "not negative", "positive", "shaped")
+_SIMPLE = {
+    "int": "st.integers()",
+    "float": "st.floats(allow_nan=False, allow_infinity=False)",
+    "str": "st.text(max_size=40)",
+    "bytes": "st.binary(max_size=40)",
+    "bool": "st.booleans()",
+    "date": "st.dates()",
+    "datetime": "st.datetimes()",
+    "timedelta": "st.timedeltas()",
+    "Decimal": "st.decimals(allow_nan=False, allow_infinity=False)",
+    "Fraction": "st.fractions()",
+}
+_LISTS = (
+    "list",
+    "List",
+    "Sequence",
+    "Iterable",
+    "Collection",
+    "tuple",
+    "Tuple",
+    "MutableSequence",
+    "Iterator",
+)
+
+
+def strategy(parameter: Parameter, variant: str) -> str:
+    """Return the text of a strategy for a parameter; "" if nothing is known of its type."""
+    if parameter.values:
+        return of_values(parameter.values, variant)
+    return of_annotation(parameter.annotation, variant)
+
+
+def kind(parameter: Parameter) -> str:
+    """Return the type of what a parameter was seen with ("int", "list", ...), or is annotated with; "" if mixed."""
+    kinds = {type(v).__name__ for v in parameter.values}
+    if kinds and kinds <= {"int", "float"}:
+        return "int" if kinds == {"int"} else "float"
+    if len(kinds) == 1:
+        return kinds.pop()
+    if kinds:
+        return ""
+    head = parameter.annotation.partition("[")[0].rpartition(".")[2].strip("'\"")
+    return "list" if head in _LISTS else head
+
+
+def of_annotation(text: str, variant: str) -> str:
+    """Return a strategy for an annotation of plain types; "" for any other."""
+    text = text.strip().strip("'\"")
+    parts = [p.strip() for p in re.split(r"\|(?![^\[]*\])", text)]
+    if len(parts) > 1:
+        inner = ["st.none()" if p == "None" else of_annotation(p, variant) for p in parts]
+        return f"st.one_of({', '.join(inner)})" if all(inner) else ""
+    head, bracket, rest = text.partition("[")
+    head = head.rpartition(".")[2]
+    if not bracket:
+        if head == "int" and variant in ("not negative", "positive"):
+            return f"st.integers({int(variant == 'positive')}, 1000)"
+        return _SIMPLE.get(head, "")
+    inside = rest.removesuffix("]")
+    if head == "Optional":
+        element = of_annotation(inside, variant)
+        return f"st.one_of(st.none(), {element})" if element else ""
+    if head in _LISTS and "," not in inside.replace(", ...", ""):
+        element = of_annotation(inside.replace(", ...", ""), "wide")
+        least = ", min_size=1" if variant == "positive" else ""
+        return f"st.lists({element}, max_size=20{least})" if element else ""
+    return ""
+
+
+def of_values(values: Sequence[object], variant: str) -> str:
+    """Return a strategy that goes around ``values``; "" where they have no type in common that can be drawn."""
+    plain = [v for v in values if v is not None]
+    if not plain:
+        return ""
+    found = _of_kind(plain, variant)
+    return f"st.one_of(st.none(), {found})" if found and len(plain) < len(values) else found
+
+
+def _of_kind(values: Sequence[object], variant: str) -> str:
+    kinds = {type(v) for v in values}
+    if kinds <= {bool}:
+        return "st.booleans()"
+    if kinds <= {int, float, bool}:
+        return _numbers(
+            [float(v) for v in values if isinstance(v, (int, float))], kinds <= {int, bool}, variant
+        )
+    if kinds == {str}:
+        return _texts([v for v in values if isinstance(v, str)], variant)
+    if kinds == {bytes}:
+        return f"st.binary({'min_size=1, ' if variant == 'positive' else ''}max_size=40)"
+    if kinds <= {list, set, frozenset}:
+        elements = [e for v in values if isinstance(v, (list, set, frozenset)) for e in v]
+        element = (
+            _of_kind(elements, "wide" if variant != "shaped" else variant)
+            if elements
+            else "st.integers(0, 100)"
+        )
+        name = "lists" if list in kinds else "sets" if set in kinds else "frozensets"
+        least = "min_size=1, " if variant == "positive" else ""
+        return f"st.{name}({element}, {least}max_size=20)" if element else ""
+    if kinds == {tuple} and len({len(v) for v in values if isinstance(v, tuple)}) == 1:
+        columns = list(zip(*(v for v in values if isinstance(v, tuple)), strict=True))
+        parts = [_of_kind(list(column), variant) for column in columns]
+        return f"st.tuples({', '.join(parts)})" if parts and all(parts) else ""
+    if kinds == {dict}:
+        items = [item for v in values if isinstance(v, dict) for item in v.items()]
+        key, value = (_of_kind([i[n] for i in items], "wide") if items else "" for n in (0, 1))
+        return f"st.dictionaries({key}, {value}, max_size=5)" if key and value else ""
+    return ""
+
+
+def _numbers(values: Sequence[float], whole: bool, variant: str) -> str:
+    span = max(100.0, 10 * max(abs(v) for v in values))
+    low = -span
+    if min(values) >= 0 and variant in ("not negative", "positive", "shaped"):
+        low = 0.0
+        if variant == "positive" and min(values) > 0:
+            low = 1.0 if whole else 1e-3
+    if whole:
+        return f"st.integers({int(low)}, {int(span)})"
+    return f"st.floats({low!r}, {span!r})"
+
+
+def _texts(values: Sequence[str], variant: str) -> str:
+    if variant == "wide":
+        return "st.text(max_size=40)"
+    if variant == "shaped":
+        patterns = dict.fromkeys(shape(v) for v in values)
+        texts = [f"st.from_regex({p!r}, fullmatch=True)" for p in list(patterns)[:4]]
+        return texts[0] if len(texts) == 1 else f"st.one_of({', '.join(texts)})"
+    seen = set("".join(values))
+    alphabet = "".join(
+        group
+        for group in (string.ascii_lowercase, string.ascii_uppercase, string.digits)
+        if seen & set(group)
+    )
+    alphabet += "".join(sorted(seen - set(alphabet)))
+    least = "min_size=1, " if variant == "positive" else ""
+    return f"st.text({alphabet!r}, {least}max_size=20)" if alphabet else "st.text(max_size=20)"
+
+
+def shape(text: str) -> str:
+    """Return a regular expression for texts of the shape of ``text``: runs of digits and letters of any length."""
+    out = []
+    for run in re.findall(r"[0-9]+|[a-z]+|[A-Z]+|.", text, re.S):
+        if run.isascii() and run.isdigit():
+            out.append(f"[0-9]{{1,{max(3, len(run))}}}")
+        elif run.isascii() and run.isalpha():
+            out.append(f"{'[a-z]' if run.islower() else '[A-Z]'}{{1,{max(4, len(run))}}}")
+        else:
+            out.append(re.escape(run))
+    return "".join(out)
