@@ -116,6 +116,10 @@ class Fixtures(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     unread: Annotated[
         Level, Meta(description="What to do when the patch leaves a recording that no test reads any more.")
     ] = "warn"
+    secrets: Annotated[
+        Literal["refuse", "warn", "off"],
+        Meta(description="What to do when a secret newly appears in recorded data."),
+    ] = "refuse"
     volatile: Annotated[
         tuple[Volatile, ...],
         Meta(description="Places that may move without meaning: a shorter review, never a lock."),
@@ -260,6 +264,7 @@ _ALLOWED = {
     "http-date, rfc-3339, uuid, hex, jwt, epoch, seconds, etag, token",
     "gate.untrusted_green": '"warn" or "refuse"',
     "fixtures.unread": '"warn" or "refuse"',
+    "fixtures.secrets": '"refuse", "warn" or "off"',
     "gate.altered_tests": '"warn" or "refuse"',
     "freeze.max_days": "a whole number of days from 1 to 3650",
     "run.scope": '"all" or "failed"',

@@ -14,6 +14,7 @@ RULES: dict[str, str] = {
     "git-trap": "Names, attributes and merges must not hide what is changed.",
     "flake-expiry": "A freeze of a noisy test must have an owner, a ticket, a replay and a future date.",
     "fixture-checksum": "A recorded fixture must match the lock that a human made.",
+    "fixture-secret": "A secret must not get into recorded data.",
     "one-example": "A property must quantify over a domain: a single equality proves one example.",
     "judge-rewritten": "A file that judges must not be rewritten while the tests run.",
     "fixture-written": "A recorded fixture must not be made or rewritten while the tests run.",

@@ -22,6 +22,7 @@ GUARDS: dict[str, str] = {
     "gate-evasion": "redbucket.guards.gate_evasion",
     "flake-expiry": "redbucket.guards.flake_expiry",
     "fixture-checksum": "redbucket.guards.fixture_checksum",
+    "fixture-secret": "redbucket.guards.fixture_secret",
     "runner-tamper": "redbucket.guards.runner_tamper",
     "git-trap": "redbucket.guards.git_trap",
 }
