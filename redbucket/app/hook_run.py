@@ -10,13 +10,14 @@ from pathlib import Path
 
 from redbucket.app.ending import ended
 from redbucket.app.hand_merge import as_committed, merge_heads
-from redbucket.app.output import finish
+from redbucket.app.output import finish, undo
 from redbucket.app.session import Session, session
 from redbucket.core.errors import ACCEPTED, Misused, RedbucketError
 from redbucket.core.findings import Severity
 from redbucket.core.marks import marks_of_environment
 from redbucket.core.policy import Policy
 from redbucket.edges.progress import Progress
+from redbucket.edges.unfinished import way_back
 from redbucket.engine.hookbase import Offer, offers
 from redbucket.engine.subject import Request, find_base, policy_at
 
@@ -64,9 +65,11 @@ def run(
             if current and current not in protected:
                 return ACCEPTED  # what others have landed comes into a branch; it is judged where it lands
             if not any(offer.head not in heads for offer in found):
-                return _judge_by_hand(opened, name, heads, found[0].head_ref, environment, verbose=verbose)
-        codes = [_judge(opened, name, offer, tip, current, verbose=verbose) for offer in found]
-    return _worst(codes)
+                code = _judge_by_hand(opened, name, heads, found[0].head_ref, environment, verbose=verbose)
+                return undo(code, way_back(opened.repository))
+        code = _worst([_judge(opened, name, offer, tip, current, verbose=verbose) for offer in found])
+        merging = any(offer.base == "HEAD" for offer in found)
+        return undo(code, "git merge --abort" if merging else way_back(opened.repository))
 
 
 def _tip(opened: Session) -> str:

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from redbucket.app.ending import ended
 from redbucket.app.hand_merge import as_committed, merge_heads
-from redbucket.app.output import finish
+from redbucket.app.output import finish, undo
 from redbucket.app.session import Session, session
 from redbucket.core.errors import ACCEPTED, REFUSED, Misused, RedbucketError, Undecided
 from redbucket.core.marks import marks_of_environment
 from redbucket.core.policy import POLICY_NAME, Policy
 from redbucket.edges.progress import Progress
 from redbucket.edges.repository import Repository
+from redbucket.edges.unfinished import way_back
 from redbucket.engine import refupdates
 from redbucket.engine.hookbase import Offer, offers
 from redbucket.engine.refupdates import Update
@@ -96,14 +97,15 @@ def _commit(folder: Path, environment: Mapping[str, str]) -> int:
             return ACCEPTED  # the first commit of all: there is nothing to judge by
         heads = merge_heads(opened.repository)
         if not heads:
-            return _finish(opened, Request(), staged=True)
+            return undo(_finish(opened, Request(), staged=True), way_back(opened.repository))
         if not _on_protected(opened):
             return ACCEPTED  # what others have landed comes into a branch
         base = opened.repository.resolve("HEAD")
         seeing, made = as_committed(opened, heads)
         named = next((name for oid in heads if (name := _name_of(oid, environment))), "")
         agent = bool(marks_of_environment(environment))
-        return _finish(seeing, Request(base=base, head=made, head_ref=named, agent=agent))
+        code = _finish(seeing, Request(base=base, head=made, head_ref=named, agent=agent))
+        return undo(code, way_back(opened.repository))
 
 
 def _merge(folder: Path, environment: Mapping[str, str]) -> int:
@@ -112,7 +114,7 @@ def _merge(folder: Path, environment: Mapping[str, str]) -> int:
         if not _on_protected(opened):
             return ACCEPTED
         found = offers(environment, [], merge_heads(opened.repository), opened.repository.has, ())
-        return _worst([_gate(opened, offer) for offer in found])
+        return undo(_worst([_gate(opened, offer) for offer in found]), "git merge --abort")
 
 
 # --- a push
@@ -169,7 +171,8 @@ def _updates(
             own = () if told.creates else policy_at(opened.scratch, told.old).gate.protected_branches
             if told.branch in {*protected, *own}:
                 codes.append(_update(opened, told, environment, full=full, server=server))
-    return _worst(codes)
+        merging = not server and environment.get("GIT_REFLOG_ACTION", "").startswith(("merge", "pull"))
+        return undo(_worst(codes), way_back(opened.repository) if merging else "")
 
 
 def _update(

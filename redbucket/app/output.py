@@ -44,6 +44,13 @@ def _color(output: Path | None) -> bool:
     )
 
 
+def undo(code: int, command: str) -> int:
+    """Say on stderr how to get out of a merge that was not accepted; return the exit code."""
+    if code and command and sys.stderr is not None:
+        print(f"redbucket: the merge has stopped half way; undo it: {command}", file=sys.stderr)
+    return code
+
+
 def emit(text: str, output: Path | None) -> None:
     """Write text to stdout, or whole or not at all to a file."""
     data = (text if text.endswith("\n") else text + "\n").encode("utf-8", "backslashreplace")

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from redbucket.core.report import GateReport, Problem
 from redbucket.edges.progress import Progress
 from redbucket.edges.repository import Repository
 from redbucket.edges.scratch import Scratch
+from redbucket.edges.unfinished import squashed
 from redbucket.edges.workshop import Workshop, set_aside
 from redbucket.engine import gate as gates
 from redbucket.engine.ports import Bench
@@ -186,6 +187,8 @@ class Session:
             clock=time.monotonic,
             environment=os.environ if staged or tree else None,
         )
+        if staged:
+            request = replace(request, squashed=squashed(self.repository))
         index = self.scratch.write_index_tree() if staged else tree
         return gates.guard(request, tools, names, index, scope=scope)
 

@@ -55,6 +55,8 @@ _AIDER = " (aider)"
 # Squash merges put the trailers of each commit in the middle of the message, so
 # a co-author with an agent's address counts at the start of any line.
 _CO_AUTHOR = re.compile(r"^co-authored-by[ \t]*:[ \t]*(.+?)[ \t\r]*$", re.I | re.M)
+# How `git merge --squash` writes down what it squashed.
+_SQUASHED = re.compile(r"^commit [0-9a-f]{40,64}\n(?:Merge: .*\n)?Author:[ \t]+(.+?)[ \t\r]*$", re.MULTILINE)
 _FOOTER = re.compile(r"^(claude-session)[ \t]*:[ \t]*\S.*$", re.I | re.M)
 _GENERATED = re.compile(
     r"^[ \t]*(?:\N{ROBOT FACE}[ \t\ufe0f]*Generated (?:with|by)\b|Generated with \[Claude Code\]\().*$",
@@ -121,9 +123,15 @@ def _person(text: str) -> Person:
 
 
 def _of_message(message: str, policy: Policy) -> Iterator[str]:
+    if _SQUASHED.search(message):
+        # four blanks stand before each line that was copied
+        message = re.sub("^ {4}", "", message, flags=re.MULTILINE)
     for match in _CO_AUTHOR.finditer(message):
         if _of_person(_person(match[1]), policy):
             yield f"trailer Co-authored-by: {match[1]}"
+    for match in _SQUASHED.finditer(message):
+        if _of_person(_person(match[1]), policy):
+            yield f"squashed commit of {match[1]}"
     for match in _FOOTER.finditer(message):
         yield f"trailer {match[1]}"
     if line := _GENERATED.search(message):

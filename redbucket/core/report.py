@@ -56,7 +56,11 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GateReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``redbucket gate --format json`` prints."""
+    """What ``redbucket gate --format json`` prints.
+
+    ``added`` are the paths of findings that the base does not have; ``signatures`` says whether its policy
+    names signers, so that a person can endorse.
+    """
 
     schema: str = SCHEMA
     verdict: Verdict
@@ -75,6 +79,8 @@ class GateReport(msgspec.Struct, frozen=True, kw_only=True):
     undecided: list[Problem] = []
     notes: list[Problem] = []
     counts: dict[str, int] = {}
+    added: list[str] = []
+    signatures: bool = False
     untrusted_green: bool = False
     reruns: int = 0
     interpreter: str = ""

@@ -204,6 +204,10 @@ class _Report:
             exit_code=EXIT_CODES[verdict],
             base=patch.base,
             base_name=self.subject.base_name,
+            added=sorted(
+                {f.path for f in self.findings if f.path and f.path not in self.subject.base.entries}
+            ),
+            signatures=bool(self.subject.policy.identity.allowed_signers),
             head=patch.head,
             merge_base=patch.merge_base,
             merge_tree=self.subject.merged_tree,

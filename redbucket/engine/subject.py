@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from redbucket.core import worlds
 from redbucket.core.errors import Misused, Undecided
 from redbucket.core.identity import Identity, decide, endorsements, marks_of_branch
-from redbucket.core.patch import Change, Commit, Entry, Hunk, Patch
+from redbucket.core.patch import Change, Commit, Entry, Hunk, Patch, Person
 from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import POLICY_NAME, Policy, parse
 from redbucket.engine.evilmerges import by_hand, evil_merges
@@ -29,6 +29,7 @@ class Request:
     policy: bytes | None = None
     policy_name: str = POLICY_NAME
     agent: bool = False
+    squashed: tuple[str, ...] = ()
     reruns: int | None = None
     scope: str | None = None
     doubt: float | None = None
@@ -184,11 +185,16 @@ def examine_index(
 ) -> Subject:
     """Return the subject of a commit that is about to be made: ``tree`` (the index) against HEAD.
 
-    ``request.base`` is HEAD's id for a caller who knows it.
+    ``request.base`` is HEAD's id for a caller who knows it, ``request.squashed`` the commits that
+    ``git merge --squash`` put into the index, newest first: what they touched is whose they are.
     """
     base = request.base or history.resolve("HEAD")
     policy = parse(request.policy, request.policy_name) if request.policy else policy_at(objects, base)
-    offered = Offered(base, base, base, tree, tree, (), (), request.head_ref or history.current_branch())
+    branch = request.head_ref or history.current_branch()
+    commits: tuple[Commit, ...] = ()
+    if request.squashed:
+        commits, branch = _squashed(request.squashed, base, tree, branch, policy, history, objects)
+    offered = Offered(base, base, base, tree, tree, (), commits, branch)
     subject = _subject(request, objects, policy, offered, environment, runs=False)
     return replace(subject, rewrites=history.rewrites)
 
@@ -407,6 +413,33 @@ def judging_parts_differ(name: str, old: bytes | None, new: bytes | None) -> boo
     except ValueError:
         return True
     return (parts[0] or None) != (parts[1] or None)
+
+
+def _squashed(
+    oids: tuple[str, ...],
+    base: str,
+    tree: str,
+    branch: str,
+    policy: Policy,
+    history: History,
+    objects: Objects,
+) -> tuple[tuple[Commit, ...], str]:
+    """Return the commits that were squashed into the index, and the branch whose name counts.
+
+    What the index changes besides is whoever's runs the command: no commit has it yet.
+    """
+    tip = oids[0]
+    merge_base = history.merge_base(base, tip)
+    commits = history.commits(merge_base, tip)
+    if policy.identity.allowed_signers:
+        allowed = _signers(policy, objects.tree_view(objects.tree_of(base)))
+        signed = history.signers(merge_base, tip, allowed)
+        commits = tuple(replace(c, signed_by=signed.get(c.oid)) for c in commits)
+    known = {path for commit in commits for path in commit.touched}
+    own = tuple(c.path for c in objects.diff(objects.tree_of(base), tree) if c.path not in known)
+    nobody = Person("", "")
+    index = Commit("0" * len(tip), (tip,), nobody, nobody, "", own, signed_by="the index")
+    return (index, *commits), _marked_branch(branch, tip, history, policy)
 
 
 def require_judgeable(subject: Subject) -> None:

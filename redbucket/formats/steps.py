@@ -13,6 +13,10 @@ from redbucket.formats.phrases import Group
 from redbucket.formats.rules import ENDORSABLE
 
 _NAMED = 3
+_COMMIT = (
+    "if it is meant, a person makes this change in a commit and on a branch of their own; to approve an agent's"
+    " bytes by a signature instead, name signers in the policy (identity.allowed_signers) and redbucket endorse"
+)
 _SIDES = {"H": "with the patch", "B": "without it"}
 
 
@@ -44,6 +48,8 @@ def steps(report: GateReport, groups: dict[Group, list[Row]]) -> list[Step]:
             Step(
                 "a human reads the patch's tests and, if they are right, approves them:", (), _endorse(paths)
             )
+            if report.signatures
+            else Step(f"a human reads the patch's tests; {_COMMIT}")
         )
     elif report.untrusted_green:
         out.append(Step("write, in the base, a test that executes the changed lines"))
@@ -79,10 +85,10 @@ def _files(report: GateReport) -> list[Step]:
     out = []
     if paths:
         out += [
-            Step(
-                "put back what judges (git rm a file that the base does not have):", (), _back(report, paths)
-            ),
-            Step("or, if it is meant, a human reads and approves it:", (), _endorse(paths)),
+            Step("put back what judges, and take out what the patch adds there:", (), _back(report, paths)),
+            Step("or, if it is meant, a human reads and approves it:", (), _endorse(paths))
+            if report.signatures
+            else Step(_COMMIT),
         ]
     others = [f for f in refused if not (f.path and f.rule in ENDORSABLE)]
     out += [Step(text) for text in list(dict.fromkeys(f.remedy for f in others if f.remedy))[:_NAMED]]
@@ -105,7 +111,7 @@ def _drift(report: GateReport, rows: Sequence[Row]) -> list[Step]:
             (),
             (
                 f"redbucket fixtures refresh {' '.join(map(_word, fixtures[:_NAMED])) or 'NAME'}",
-                *(_endorse(fixtures) if len(fixtures) == 1 else ()),
+                *(_endorse(fixtures) if len(fixtures) == 1 and report.signatures else ()),
             ),
         ),
     ]
@@ -119,10 +125,18 @@ def _range(report: GateReport) -> str:
 
 def _back(report: GateReport, paths: Sequence[str]) -> tuple[str, ...]:
     # A leading colon is pathspec magic to git, even after "--".
-    words = [f"./{path}" if path.startswith(":") else path for path in paths[:_NAMED]]
+    out = []
     base = shell(report.base[:12] or "BASE")
-    more = f"   # and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    return (f"git checkout {base} -- {' '.join(map(shell, words))}{more}",)
+    added = set(report.added)
+    for command, chosen in (
+        (f"git checkout {base} --", [path for path in paths if path not in added]),
+        ("git rm -f --", [path for path in paths if path in added]),
+    ):
+        words = [f"./{path}" if path.startswith(":") else path for path in chosen[:_NAMED]]
+        more = f"   # and {len(chosen) - _NAMED} more" if len(chosen) > _NAMED else ""
+        if words:
+            out.append(f"{command} {' '.join(map(shell, words))}{more}")
+    return tuple(out)
 
 
 def _endorse(paths: Sequence[str]) -> tuple[str, ...]:

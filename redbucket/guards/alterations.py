@@ -13,8 +13,9 @@ from redbucket.core.pytree import is_python
 from redbucket.core.testfiles import JudgeFiles
 from redbucket.core.testtree import read_module
 from redbucket.guards.context import Context, TreeView
+from redbucket.guards.remedies import BACK_OR_ENDORSE
 
-REMEDY = "put the file back to base's bytes, or have a person endorse it: `redbucket endorse {path}`"
+REMEDY = BACK_OR_ENDORSE
 
 
 class Sides(Protocol):

@@ -12,13 +12,14 @@ from redbucket.core.memorised import Pair, answers, expectations
 from redbucket.core.pytree import is_python
 from redbucket.guards.alterations import Sides
 from redbucket.guards.context import Context, TreeView
+from redbucket.guards.remedies import BACK_OR_ENDORSE
 
 RULE = "gate-evasion"
 # One answer may be a coincidence, and two a boundary case.
 _BY_HEART = 3
 _REMEDY = {
     Severity.REFUSE: "take it out, product code must do the same with and without a test;"
-    " or put {path} back to base's bytes, or have a person endorse it: `redbucket endorse {path}`",
+    f" or {BACK_OR_ENDORSE}",
     Severity.WARN: "look at it: honest code does this too, but it can hide a failure from the tests",
     Severity.NOTE: "nothing to do if it is meant",
 }

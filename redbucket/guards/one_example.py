@@ -15,6 +15,7 @@ from redbucket.core.treescopes import TreeScopes
 from redbucket.core.untrusted import How, untrusted_tests
 from redbucket.guards.alterations import Sides
 from redbucket.guards.context import Context
+from redbucket.guards.remedies import ENDORSE
 
 RULE = "one-example"
 _SHOWN = 3
@@ -79,7 +80,7 @@ def _replaced(
                     line=kept.line,
                     nodeid=_nodeid((path, name)),
                     reason=f"{name} went through a domain, and what takes its place does not: {kept.why}",
-                    remedy=f"put the property back, or have a person endorse the change: `redbucket endorse {path}`",
+                    remedy=f"put the property back, or {ENDORSE.format(path=path)}",
                 )
 
 

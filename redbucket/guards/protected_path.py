@@ -13,6 +13,7 @@ from redbucket.core.findings import Finding, Severity
 from redbucket.core.patch import Change
 from redbucket.core.paths import JudgeSide
 from redbucket.guards.context import Context
+from redbucket.guards.remedies import BACK_OR_ENDORSE
 
 RULE = "protected-path"
 
@@ -34,8 +35,7 @@ def _changed(context: Context, judge: JudgeSide) -> Iterator[Finding]:
             severity=Severity.REFUSE,
             path=path,
             reason=f"an agent {_what(change)} a file that judges patches",
-            remedy=f"put it back (git checkout {context.patch.base[:12]} -- {path}), or let a human make or "
-            f"endorse the change (redbucket endorse {path})",
+            remedy=BACK_OR_ENDORSE.format(path=path),
         )
 
 

@@ -10,6 +10,7 @@ from redbucket.core.errors import Misused
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.paths import JudgeSide
 from redbucket.guards.context import Context
+from redbucket.guards.remedies import fitted
 
 # Modules are imported when they are asked for: a hook pays for its own guard only.
 GUARDS: dict[str, str] = {
@@ -46,7 +47,7 @@ def check(context: Context, judge: JudgeSide, names: Iterable[str] | None = None
         if name not in GUARDS:
             raise Misused("unknown-guard", f"there is no guard {name!r}", f"known: {', '.join(GUARDS)}")
         module = import_module(GUARDS[name])
-        found += cast("list[Finding]", module.check(context, judge))
+        found += [fitted(one, context) for one in cast("list[Finding]", module.check(context, judge))]
     return sorted(found, key=lambda f: (_ORDER[f.severity], f.rule, f.path or "", f.line or 0))
 
 

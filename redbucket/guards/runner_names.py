@@ -14,6 +14,7 @@ from redbucket.core.locked import project_name, reader
 from redbucket.core.paths import JudgeSide
 from redbucket.core.pytree import is_python
 from redbucket.guards.context import Context, TreeView
+from redbucket.guards.remedies import ENDORSE
 
 # What pytest can't run without: refused at whatever root.
 _CORE = frozenset({"_pytest", "iniconfig", "pluggy", "pytest", "redbucket"})
@@ -50,7 +51,7 @@ def _finding(path: str, severity: Severity, what: str) -> Finding:
         severity=severity,
         path=path,
         reason=f"an agent's new file {what}",
-        remedy=f"give it another name, or move it into a package; or endorse it: `redbucket endorse {path}`",
+        remedy=f"give it another name, or move it into a package; or {ENDORSE.format(path=path)}",
     )
 
 

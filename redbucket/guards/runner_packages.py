@@ -8,11 +8,12 @@ from redbucket.core.findings import Finding, Severity
 from redbucket.core.locked import reader
 from redbucket.core.packages import Package, Packages
 from redbucket.guards.context import Context, TreeView
+from redbucket.guards.remedies import ENDORSE
 
 _WORDS = "pytest pluggy iniconfig hypothesis coverage execnet exceptiongroup tox nox nose nose2 redbucket"
 _TOOLS = frozenset(_WORDS.split())
 _WHOLE = ("pyproject.toml", "pipfile", "pipfile.lock")
-_ENDORSE = "take it back to base's, or have a person endorse it: `redbucket endorse {path}`"
+_ENDORSE = f"take it back to base's, or {ENDORSE}"
 _LOOK = "a person looks at what the new version is, before tests are run with it"
 
 

@@ -29,11 +29,12 @@ from redbucket.core.testconfig import (
 )
 from redbucket.core.wellknown import SHARED_CONFIG
 from redbucket.guards.context import Context, TreeView
+from redbucket.guards.remedies import BACK_OR_ENDORSE
 from redbucket.guards.runner_names import shadows
 from redbucket.guards.runner_packages import packages
 
 RULE = "runner-tamper"
-_REMEDY = "put {path} back to base's bytes, or have a person endorse it: `redbucket endorse {path}`"
+_REMEDY = BACK_OR_ENDORSE
 _LOOK = "a person looks at it; put {path} back if it is not meant"
 _SKIP_CI = re.compile(
     r"\[(?:skip ci|ci skip|no ci|skip actions|actions skip|skip (?:travis|appveyor|azp|azurepipelines|buildkite)"

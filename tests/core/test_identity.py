@@ -75,6 +75,8 @@ AGENT_MESSAGES = [
     "Fix\n\nAssisted-by: Claude:claude-3-opus coccinelle",
     "Fix\r\n\r\nASSISTED-BY: ChatGPT\r\n",
     "Fix\n\nSigned-off-by: A <a@b.c>\nMade-with: Cursor",
+    f"Squashed commit of the following:\n\ncommit {'a' * 40}\nAuthor: Cursor <cursoragent@cursor.com>\n\n    Fix\n",
+    f"Mine\n\ncommit {'a' * 40}\nAuthor: Ada <a@b.c>\n\n    Fix\n\n    Co-authored-by: Codex <noreply@openai.com>\n",
 ]
 PEOPLE_MESSAGES = [
     "Fix Claude's typo",
@@ -82,6 +84,8 @@ PEOPLE_MESSAGES = [
     "Fix\n\nAssisted-by: Jane Doe <jane@example.org>",
     "Say how to write Co-authored-by: Claude <noreply@anthropic.com>",
     "Quote\n\n> 🤖 Generated with [Claude Code](x)\n    Co-authored-by: Codex <noreply@openai.com>",
+    f"Squashed commit of the following:\n\ncommit {'a' * 40}\nAuthor: Ada <a@b.c>\n\n    Fix\n",
+    "Author: Cursor <cursoragent@cursor.com> wrote to us",
     "Docs generated with sphinx\n\nGenerated with sphinx",
     "Talk about assisted-by: it is a trailer\n\nAnd more prose, assisted-by: nobody.",
 ]

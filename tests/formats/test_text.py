@@ -45,7 +45,12 @@ def test_the_verdict_comes_first_and_then_what_to_do() -> None:
     assert "       tests/test_b.py::test_edges\n" in out
     assert "failed 3 of 3 with the\n     patch, passed 3 of 3 without it" in out
     assert f"$ git checkout {r.BASE[:12]} -- redbucket.toml\n" in out
-    assert "$ redbucket endorse redbucket.toml\n" in out
+    assert "redbucket endorse redbucket.toml" not in out  # nobody can: the policy names no signers
+    signed = msgspec.structs.replace(r.BROKEN, signatures=True)
+    assert "$ redbucket endorse redbucket.toml\n" in render(signed)
+    new = msgspec.structs.replace(r.BROKEN, added=["redbucket.toml"])
+    assert "$ git rm -f -- redbucket.toml\n" in render(new)
+    assert "git checkout" not in render(new)
 
 
 def test_the_verdict_is_one_line_whatever_there_is_to_say() -> None:
@@ -127,7 +132,9 @@ def test_green_says_so_and_what_it_does_not_mean() -> None:
 
 
 def test_untrusted_green_is_said_loudly() -> None:
-    report = msgspec.structs.replace(r.GREEN, untrusted_green=True, tests=[*r.GREEN.tests, r.UNTRUSTED])
+    report = msgspec.structs.replace(
+        r.GREEN, untrusted_green=True, tests=[*r.GREEN.tests, r.UNTRUSTED], signatures=True
+    )
     out = render(report)
     assert "no trusted test runs the change" in out.splitlines()[0]
     assert "Untrusted green: no trusted test that passed was seen to run a changed line" in out

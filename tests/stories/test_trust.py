@@ -33,7 +33,8 @@ def test_an_agent_bends_a_test_and_bases_version_decides(tmp_path: Path) -> None
     (finding,) = told.findings("altered-test")
     assert (finding["severity"], finding["path"]) == ("refuse", "tests/test_shop.py")
     assert finding["reason"]
-    assert "redbucket endorse tests/test_shop.py" in finding["remedy"]
+    assert "git checkout" in finding["remedy"]
+    assert "identity.allowed_signers" in finding["remedy"]
     trusted, own = told.rows("test_total")
     assert (trusted["bucket"], trusted["blocks"]) == ("invariant_miss", True)
     assert (own["bucket"], own["outcomes"]["P"]) == ("untrusted", ["passed"])
