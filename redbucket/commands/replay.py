@@ -15,7 +15,12 @@ from redbucket.commands.options import common
 @click.option(
     "--runs", "-n", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many times."
 )
-@click.option("--shrink", is_flag=True, help="Look for the fewest tests before it that still make it fail.")
+@click.option(
+    "--shrink/--no-shrink",
+    default=True,
+    show_default=True,
+    help="Look for the fewest tests before it that still make it fail.",
+)
 @click.option("--policy", type=click.Path(path_type=Path), help="The launcher's policy, if the gate had one.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the report there.")
@@ -38,7 +43,7 @@ def replay(
     \b
       redbucket gate --captures runs/
       redbucket replay runs/noise-test_cache.json
-      redbucket replay runs/noise-test_cache.json -n 50 --shrink
+      redbucket replay runs/noise-test_cache.json -n 50 --no-shrink
     """
     import msgspec
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from redbucket.core.bisect import smallest
+from redbucket.core.bisect import fewest
 from redbucket.core.classification import FAILING
 from redbucket.core.errors import ACCEPTED, REFUSED, Undecided
 from redbucket.core.evidence import failure_print
@@ -137,7 +137,7 @@ class Replay:
         order = self.capture.order
         if not order or holds([[]])[0]:
             return []
-        return smallest(order, holds, self.over)
+        return fewest(order, holds, self.over)
 
     def for_freeze(self, n: int) -> Replayed:
         """Return what a freeze needs: is it noise, today?

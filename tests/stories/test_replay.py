@@ -51,7 +51,7 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Shop, Path]:
 
 
 def replay(shop: Shop, path: Path, *words: str) -> tuple[Ended, dict[str, Any]]:
-    ended = redbucket("replay", path, "-C", shop.path, "-n", "3", "--format", "json", *words)
+    ended = redbucket("replay", path, "-C", shop.path, "-n", "3", "--no-shrink", "--format", "json", *words)
     return ended, json.loads(ended.out) if ended.out.startswith("{") else {}
 
 
@@ -70,7 +70,7 @@ def test_a_capture_replays_from_the_two_commits_and_shrinks(captured: tuple[Shop
     assert 0.25 < report["rate"]["low"] < 0.35
     assert report["smallest"] == ["tests/test_cart.py::test_add"]
     assert report["smallest_rate"]["failed"] == 3
-    text = redbucket("replay", path, "-C", shop.path, "-n", "2").out
+    text = redbucket("replay", path, "-C", shop.path, "-n", "2", "--no-shrink").out
     assert text.startswith(f"replays: {NOISY} failed 2 of 2 runs (100%; ")
 
 
