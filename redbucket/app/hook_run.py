@@ -19,7 +19,7 @@ from redbucket.core.policy import Policy
 from redbucket.edges.progress import Progress
 from redbucket.edges.unfinished import way_back
 from redbucket.engine.hookbase import Offer, offers
-from redbucket.engine.subject import Request, find_base, policy_at
+from redbucket.engine.subject import Request, find_base, policy_or_defaults
 
 # The static hooks, by the name that users write, and the guards behind each.
 STATIC: dict[str, tuple[str, ...]] = {
@@ -63,12 +63,17 @@ def run(
         found = offers(environment, pushed or [], heads, opened.repository.has, protected, current)
         if any(offer.base == "HEAD" for offer in found):
             if current and current not in protected:
+                _note_unprotected(opened, protected, current)
                 return ACCEPTED  # what others have landed comes into a branch; it is judged where it lands
             if not any(offer.head not in heads for offer in found):
                 code = _judge_by_hand(opened, name, heads, found[0].head_ref, environment, verbose=verbose)
                 return undo(code, way_back(opened.repository))
         code = _worst([_judge(opened, name, offer, tip, current, verbose=verbose) for offer in found])
         merging = any(offer.base == "HEAD" for offer in found)
+        if merging and len(found) > 1 and code == ACCEPTED:
+            # each head by itself may be right, and all of them together wrong
+            seeing, made = as_committed(opened, [offer.head for offer in found])
+            code = _report(seeing, name, Request(base="HEAD", head=made), verbose=verbose)
         return undo(code, "git merge --abort" if merging else way_back(opened.repository))
 
 
@@ -91,7 +96,7 @@ def _protected(opened: Session, tip: str, current: str) -> tuple[str, ...]:
         if error.code != "no-base":
             raise
         base = tip
-    return policy_at(opened.scratch, base).gate.protected_branches
+    return policy_or_defaults(opened.scratch, base).gate.protected_branches
 
 
 def _pushed(environment: Mapping[str, str], arguments: Sequence[str]) -> list[str] | None:
@@ -132,8 +137,17 @@ def _judge(opened: Session, name: str, offer: Offer, tip: str, current: str, *, 
         return _report(opened, name, request, staged=staged, lands=offer.lands, verbose=verbose)
     except RedbucketError as error:
         if error.code == "no-base" and (name != "gate" or not offer.lands):
+            print(f"redbucket: nothing was judged: {error.reason}; {error.remedy}", file=sys.stderr)
             return ACCEPTED
         raise
+
+
+def _note_unprotected(opened: Session, protected: tuple[str, ...], current: str) -> None:
+    """Say so where no protected branch exists at all: there nothing is ever judged where it lands."""
+    try:
+        find_base(opened.repository, protected, current)  # type: ignore[arg-type]
+    except Misused as error:
+        print(f"redbucket: nothing was judged: {error.reason}; {error.remedy}", file=sys.stderr)
 
 
 def _report(

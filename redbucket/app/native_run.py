@@ -20,7 +20,7 @@ from redbucket.edges.unfinished import way_back
 from redbucket.engine import refupdates
 from redbucket.engine.hookbase import Offer, offers
 from redbucket.engine.refupdates import Update
-from redbucket.engine.subject import Request, find_base, policy_at
+from redbucket.engine.subject import Request, find_base, policy_or_defaults
 
 
 def entry() -> None:
@@ -112,9 +112,19 @@ def _merge(folder: Path, environment: Mapping[str, str]) -> int:
     """The whole gate, where a protected branch receives."""
     with session(folder, _progress()) as opened:
         if not _on_protected(opened):
+            _note_unprotected(opened)
             return ACCEPTED
         found = offers(environment, [], merge_heads(opened.repository), opened.repository.has, ())
-        return undo(_worst([_gate(opened, offer) for offer in found]), "git merge --abort")
+        code = _worst([_gate(opened, offer) for offer in found])
+        if len(found) > 1 and code == ACCEPTED:
+            code = _together(opened, [offer.head for offer in found])
+        return undo(code, "git merge --abort")
+
+
+def _together(opened: Session, heads: Sequence[str]) -> int:
+    """The gate on what several heads give together: each by itself may be right, and all of them wrong."""
+    seeing, made = as_committed(opened, heads)
+    return _finish(seeing, Request(base="HEAD", head=made), full=True)
 
 
 # --- a push
@@ -168,11 +178,12 @@ def _updates(
         full = full or _configured(opened.repository)
         for update in updates:
             told = _resolved(opened.repository, update)
-            own = () if told.creates else policy_at(opened.scratch, told.old).gate.protected_branches
+            own = () if told.creates else policy_or_defaults(opened.scratch, told.old).gate.protected_branches
             if told.branch in {*protected, *own}:
                 codes.append(_update(opened, told, environment, full=full, server=server))
         merging = not server and environment.get("GIT_REFLOG_ACTION", "").startswith(("merge", "pull"))
-        return undo(_worst(codes), way_back(opened.repository) if merging else "")
+        # a fast-forward leaves nothing in the git folder to know it by
+        return undo(_worst(codes), (way_back(opened.repository) or "git reset --merge") if merging else "")
 
 
 def _update(
@@ -207,7 +218,7 @@ def _update(
         # rewritten here (amend, rebase, reset): what is new counts, by the policy that was
         base = repository.merge_base(update.old, update.new)
         policy = _policy_bytes(opened, update.old)
-    source = _source(opened, update, environment, policy_at(opened.scratch, base))
+    source = _source(opened, update, environment, policy_or_defaults(opened.scratch, base))
     request = Request(base=base, head=update.new, head_ref=source, policy=policy)
     return _finish(opened, request, full=full)
 
@@ -299,12 +310,20 @@ def protected_now(opened: Session, known: Sequence[str] = ()) -> tuple[str, ...]
         if error.code != "no-base":
             raise
         base = repository.resolve("HEAD") if _exists(repository, "HEAD") else ""
-    policy = policy_at(opened.scratch, base) if base else Policy()
+    policy = policy_or_defaults(opened.scratch, base) if base else Policy()
     return tuple(dict.fromkeys((*found, *policy.gate.protected_branches)))
 
 
 def _on_protected(opened: Session) -> bool:
     return opened.repository.current_branch() in protected_now(opened)
+
+
+def _note_unprotected(opened: Session) -> None:
+    """Say so where no protected branch exists at all: there nothing is ever judged where it lands."""
+    try:
+        find_base(opened.repository, protected_now(opened))  # type: ignore[arg-type]
+    except Misused as error:
+        _say(f"nothing was judged: {error.reason}; {error.remedy}")
 
 
 def _name_of(oid: str, environment: Mapping[str, str]) -> str:

@@ -28,9 +28,11 @@ def way_back(repository: Repository) -> str:
 
     A fast-forward and a squash move index and work tree before git asks, and leave them so (git 2.39).
     """
-    found = {
-        name for name in ("MERGE_HEAD", "SQUASH_MSG", "MERGE_MSG") if (repository.git_dir / name).exists()
-    }
-    if "MERGE_HEAD" in found:
+
+    def there(name: str) -> bool:
+        return (repository.git_dir / name).exists()
+
+    if there("MERGE_HEAD"):
         return "git merge --abort"
-    return "git reset --merge" if found else ""
+    picked = there("CHERRY_PICK_HEAD") or there("REVERT_HEAD")
+    return "git reset --merge" if there("SQUASH_MSG") or (there("MERGE_MSG") and not picked) else ""

@@ -113,10 +113,21 @@ def base_branch(history: History, branches: tuple[str, ...], current: str | None
                 return history.resolve(ref), ref.removeprefix("refs/heads/").removeprefix("refs/remotes/")
             except Misused:
                 continue
-    raise Misused(
+    raise no_base(history, branches, current)
+
+
+def no_base(history: History, branches: tuple[str, ...], current: str) -> Misused:
+    """Return the error for a repository that has none of the protected branches; it names the key to set."""
+    likely = "master"
+    try:
+        history.resolve(f"refs/heads/{likely}")
+    except Misused:
+        likely = current or "BRANCH"
+    return Misused(
         "no-base",
         f"none of the protected branches ({', '.join(branches)}) exists here",
-        "name the commit that receives the patch: redbucket gate --base REV",
+        f'if patches land on {likely}, say so in {POLICY_NAME}: [gate] protected_branches = ["{likely}"];'
+        " or name the commit that receives the patch: redbucket gate --base REV",
     )
 
 
@@ -133,6 +144,37 @@ def policy_at(objects: Objects, commit: str) -> Policy:
             "make it a regular file",
         )
     return parse(view.read(POLICY_NAME), f"{POLICY_NAME} at {commit[:12]}")
+
+
+def policy_or_defaults(objects: Objects, commit: str) -> Policy:
+    """Return the policy at a commit for a look at what it names; the defaults where it can't be read.
+
+    No judgement is made by this: that ends with the policy's own error.
+    """
+    try:
+        return policy_at(objects, commit)
+    except Misused:
+        return Policy()
+
+
+def _policy_for(objects: Objects, base: str, tree: str) -> Policy:
+    """Return the policy that judges what ``tree`` brings to ``base``.
+
+    A policy that can't be read judges nothing; the patch that repairs it, and does nothing else, is judged
+    by the documented defaults: a person may land it, an agent may not.
+    """
+    try:
+        return policy_at(objects, base)
+    except Misused:
+        if {change.path for change in objects.diff(objects.tree_of(base), tree)} != {POLICY_NAME}:
+            raise
+        view = objects.tree_view(tree)
+        entry = view.entries.get(POLICY_NAME)
+        if entry is not None:
+            if not entry.is_file:
+                raise
+            parse(view.read(POLICY_NAME), POLICY_NAME)
+        return Policy()
 
 
 def examine(
@@ -155,9 +197,9 @@ def examine(
     else:
         branches = policy.gate.protected_branches if policy else _branches(history, objects)
         base, base_name = base_branch(history, branches)
-    policy = policy or policy_at(objects, base)
     merge_base = history.merge_base(base, head)
     merged = objects.merge_tree(base, head)
+    policy = policy or _policy_for(objects, base, merged.tree)
     commits = tuple(by_hand(commit, objects) for commit in history.commits(merge_base, head))
     if policy.identity.allowed_signers:
         allowed = _signers(policy, objects.tree_view(objects.tree_of(base)))
@@ -189,7 +231,9 @@ def examine_index(
     ``git merge --squash`` put into the index, newest first: what they touched is whose they are.
     """
     base = request.base or history.resolve("HEAD")
-    policy = parse(request.policy, request.policy_name) if request.policy else policy_at(objects, base)
+    policy = (
+        parse(request.policy, request.policy_name) if request.policy else _policy_for(objects, base, tree)
+    )
     branch = request.head_ref or history.current_branch()
     commits: tuple[Commit, ...] = ()
     if request.squashed:
@@ -300,13 +344,12 @@ class _Hunks(Mapping[str, tuple[Hunk, ...]]):
 def _branches(history: History, objects: Objects) -> tuple[str, ...]:
     """The protected branches as the policy of the default ones (or of HEAD's own commit) names them."""
     try:
-        return policy_at(
-            objects, find_base(history, Policy().gate.protected_branches)
-        ).gate.protected_branches
+        base = find_base(history, Policy().gate.protected_branches)
+        return policy_or_defaults(objects, base).gate.protected_branches
     except Misused as error:
         if error.code != "no-base":
             raise
-    return policy_at(objects, history.resolve("HEAD")).gate.protected_branches
+    return policy_or_defaults(objects, history.resolve("HEAD")).gate.protected_branches
 
 
 def _marked_branch(name: str, head: str, history: History, policy: Policy) -> str:

@@ -18,6 +18,7 @@ from redbucket.guards.context import Context, TreeView
 
 RULE = "fixture-checksum"
 LARGEST_READ = 16 * 1024 * 1024  # beyond this the reason of a mismatch is not looked for
+_SHOWN = 20
 _HUMAN = "let a human lock or refresh it (redbucket fixtures refresh), or put the lock back"
 
 
@@ -28,8 +29,9 @@ def check(context: Context, judge: JudgeSide) -> list[Finding]:
     old_modes = {path: entry.mode for path, entry in context.base.entries.items()}
     locks = locks_of(scope, modes, context.head.read)
     base = locks_of(scope, old_modes, context.base.read)
+    loose = list(_unlocked(context, judge, base, locks))
     if not locks.locks and not base.locks:
-        return []
+        return loose
     tree = Tree(modes, context.head.sha256s, lambda path: _content(context.head, path))
     before = {*flaws(base), *twins([*base.shas, *unlisted(old_modes, base, scope)])}
     found = [
@@ -37,7 +39,33 @@ def check(context: Context, judge: JudgeSide) -> list[Finding]:
         for each in discrepancies(tree, locks, scope, lambda path: _moved(context, path, base, locks))
         if each not in before
     ]
-    return [*found, *_relocked(context, base, locks)]
+    return [*found, *_relocked(context, base, locks), *loose]
+
+
+def _unlocked(context: Context, judge: JudgeSide, base: Locks, head: Locks) -> Iterator[Finding]:
+    """Recorded fixtures that no lock holds and that an agent changed: nothing else here would say so."""
+    paths = [
+        path
+        for path in sorted(context.agent_paths & context.base.entries.keys())
+        if path not in base.listed
+        and path not in head.listed
+        and context.base.entries[path] != context.head.entries.get(path)
+        and judge.is_fixture(path)
+    ]
+    for path in paths[:_SHOWN]:
+        gone = path not in context.head.entries
+        yield _finding(
+            path,
+            f"unlocked: an agent {'deleted' if gone else 'changed'} a recorded fixture that no lock holds",
+            "a person looks at it (redbucket fixtures diff), and locks what must not move (redbucket fixtures lock)",
+            Severity.NOTE,
+        )
+    if len(paths) > _SHOWN:
+        yield Finding(
+            rule=RULE,
+            severity=Severity.NOTE,
+            reason=f"unlocked: an agent changed {len(paths) - _SHOWN} more recorded fixtures that no lock holds",
+        )
 
 
 def tell(each: Discrepancy, severity: Severity) -> Finding:

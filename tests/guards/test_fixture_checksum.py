@@ -66,8 +66,23 @@ FILES: Files = {ONE: "1\n", TWO: "2\n"}
 LOCKED: Files = {**FILES, LOCK: lock(FILES), "app.py": "x = 1\n"}
 
 
-def test_a_repository_without_a_lock_hears_nothing() -> None:
-    assert judge(FILES, {**FILES, ONE: "changed", "tests/data/new.json": "n"}) == []
+def test_without_a_lock_an_agents_change_is_a_note() -> None:
+    new = {"tests/data/new.json": "n"}
+    (finding,) = judge(FILES, {**FILES, ONE: "changed", **new})
+    assert (finding.severity, finding.path) == (Severity.NOTE, ONE)
+    assert finding.reason.startswith("unlocked: an agent changed")
+    assert judge(FILES, {**FILES, **new}) == []
+    assert judge(FILES, {**FILES, ONE: "changed"}, agent=False) == []
+    (gone,) = judge(FILES, {path: data for path, data in FILES.items() if path != ONE})
+    assert gone.reason.startswith("unlocked: an agent deleted")
+
+
+def test_very_many_changes_without_a_lock_are_not_listed_one_by_one() -> None:
+    files = {f"tests/data/{number}.json": "1" for number in range(30)}
+    found = judge(files, dict.fromkeys(files, "2"))
+    assert len(found) == 21
+    assert {finding.severity for finding in found} == {Severity.NOTE}
+    assert "10 more" in found[-1].reason
 
 
 def test_a_patch_elsewhere_passes() -> None:
