@@ -20,6 +20,7 @@ RUNS = (
     "passes-either-way",
     "untrusted-green",
     "vanished-test",
+    "weak-oracle",
 )
 
 

@@ -1,4 +1,4 @@
-"""Puts ``review`` and ``draft`` together: which patch, which file, laid where, on which bench."""
+"""Puts ``draft``, ``review`` and ``oracle`` together: which patch, which file, laid where, on which bench."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from redbucket.app.session import Session, UserHistory, cpus, read_record
 from redbucket.core.drafted import DraftReport
 from redbucket.core.errors import Misused, Undecided
 from redbucket.core.missed import rows_of
+from redbucket.core.oracled import OracleReport
 from redbucket.core.propertyplace import place_for
 from redbucket.core.readers import read
 from redbucket.core.report import SCHEMA as GATE
 from redbucket.core.reviewed import ReviewReport
-from redbucket.edges import interpreter
+from redbucket.edges import interpreter, oraclefile
 from redbucket.edges.drafts import write_drafts
 from redbucket.engine.bench import ParallelBench
 from redbucket.engine.classify import classify_records
 from redbucket.engine.draft import Draft
+from redbucket.engine.oracle import Oracle
 from redbucket.engine.review import Review, decision
 from redbucket.engine.specs import Specs, specs_for
 from redbucket.engine.subject import Request, Subject, examine
@@ -156,6 +158,29 @@ def draft(
         misses=found,
         seconds=round(time.monotonic() - began, 3),
     )
+
+
+def oracle(
+    opened: Session, request: Request, *, most: int, budget: float | None = None, resume: Path | None = None
+) -> OracleReport:
+    """Return how strong the tests are on a patch's changed lines; ``resume`` is the file of results."""
+    began = time.monotonic()
+    subject = subject_of(opened, request)
+    seconds = budget or subject.policy.run.budget
+    # what was begun may end: the budget stops new mutants, not the run that is under way
+    specs, bench = bench_of(opened, subject, seconds + 600)
+    work = Oracle(
+        subject=subject,
+        objects=opened.scratch,
+        specs=specs,
+        bench=bench,
+        most=most,
+        say=opened.progress.say,
+        over=until(seconds),
+    )
+    if resume is not None:
+        work.known, work.keep = oraclefile.read(resume), oraclefile.keeper(resume)
+    return msgspec.structs.replace(work.run(), seconds=round(time.monotonic() - began, 3))
 
 
 def _is_miss(row: dict[str, Any]) -> bool:

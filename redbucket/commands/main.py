@@ -27,6 +27,7 @@ from redbucket.commands.options import (
     request_options,
     writable,
 )
+from redbucket.commands.oracle import oracle
 from redbucket.commands.replay import replay
 from redbucket.commands.review import review
 from redbucket.core.errors import ACCEPTED, UNDECIDED
@@ -299,6 +300,7 @@ COMMANDS: tuple[click.Command, ...] = (
     explain,
     draft,
     review,
+    oracle,
     endorse,
     install,
     uninstall,

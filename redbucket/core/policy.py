@@ -45,6 +45,18 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         Level,
         Meta(description="What to do when an agent weakens, alters or removes a test without endorsement."),
     ] = "refuse"
+    oracle: Annotated[
+        Literal["off", "note", "warn", "refuse"],
+        Meta(
+            description="What to do when trusted tests run changed lines and notice too few of their faults."
+        ),
+    ] = "off"
+    oracle_threshold: Annotated[
+        float, Meta(ge=0, le=1, description="The least share of changed lines whose fault is noticed.")
+    ] = 0.5
+    oracle_mutants: Annotated[
+        int, Meta(ge=1, le=10_000, description="How many small faults of the changed lines are tried.")
+    ] = 20
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -16,6 +16,7 @@ RULES: dict[str, str] = {
     "fixture-checksum": "A recorded fixture must match the lock that a human made.",
     "fixture-secret": "A secret must not get into recorded data.",
     "one-example": "A property must quantify over a domain: a single equality proves one example.",
+    "weak-oracle": "Trusted tests must notice faults of the lines that a patch changes.",
     "judge-rewritten": "A file that judges must not be rewritten while the tests run.",
     "fixture-written": "A recorded fixture must not be made or rewritten while the tests run.",
     "fixture-unread": "A patch must not leave a recording behind that no test reads any more.",

@@ -1,0 +1,83 @@
+"""``redbucket oracle``: how strong the tests are on the changed lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from redbucket.app.output import emit, read_file
+from redbucket.commands.options import common, request_options, writable
+
+
+@click.command()
+@request_options
+@click.option(
+    "--mutants", type=click.IntRange(1, 100_000), default=60, show_default=True, help="How many are sampled."
+)
+@click.option("--budget", type=click.FloatRange(0, min_open=True), help="Seconds for all of it.")
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path),
+    help="Keep each result in this file, and go on from what it holds.",
+)
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path), callback=writable, help="Write the report there."
+)
+@common
+def oracle(
+    base: str | None,
+    head: str | None,
+    head_ref: str,
+    policy: Path | None,
+    agent: bool,
+    mutants: int,
+    budget: float | None,
+    resume: Path | None,
+    form: str,
+    output: Path | None,
+    folder: Path,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Show two numbers side by side: changed lines that are executed, and those whose fault is noticed.
+
+    Small faults of the changed lines are tried on the tests that run them: the trusted ones, and the
+    patch's own. Coverage without an oracle shows as a gap between the two.
+
+    \b
+      redbucket oracle --base main --head agent/fix
+      redbucket oracle --mutants 500 --budget 600 --resume oracle.jsonl
+    """
+    import msgspec
+
+    from redbucket.app import property_desk
+    from redbucket.app.session import session
+    from redbucket.edges.progress import Progress
+    from redbucket.engine.subject import Request
+    from redbucket.formats.oracle import oracle_text
+
+    request = Request(
+        base=base,
+        head=head,
+        head_ref=head_ref,
+        policy=read_file(policy) if policy else None,
+        policy_name=str(policy) if policy else "redbucket.toml",
+        agent=agent,
+    )
+    with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
+        try:
+            report = property_desk.oracle(
+                opened, request, most=mutants, budget=budget, resume=folder / resume if resume else None
+            )
+        finally:
+            opened.progress.clear()
+    text = (
+        msgspec.json.format(msgspec.json.encode(report), indent=2).decode("utf-8", "backslashreplace")
+        if form == "json"
+        else oracle_text(report, verbose=verbose)
+    )
+    if not (quiet and form == "text"):
+        emit(text, output)
+    return report.exit_code

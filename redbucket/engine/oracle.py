@@ -1,0 +1,213 @@
+"""How strong the tests are on the changed lines: executed by them, and faults of them noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from redbucket.core.classification import FAILING
+from redbucket.core.errors import Undecided
+from redbucket.core.mutants import Mutant, mutants, sample
+from redbucket.core.oracled import OracleReport, Strength, Survivor, Tried
+from redbucket.core.patch import Entry
+from redbucket.core.records import Outcome, Run, Test
+from redbucket.core.runspec import RunSpec
+from redbucket.core.testpath import pytest_id
+from redbucket.core.untrusted import untrusted_nodeids, untrusted_tests
+from redbucket.engine.ports import Bench, Objects
+from redbucket.engine.specs import Specs
+from redbucket.engine.subject import Subject
+from redbucket.engine.troubles import troubles_of
+
+_MOST_TESTS = 200
+_BATCH = 8
+_SHOWN_TESTS = 5
+
+
+@dataclass
+class Oracle:
+    """One look at a patch. ``most`` mutants are sampled; ``known`` are results of a look before.
+
+    ``keep`` is told each new result; ``over`` is True once time is up.
+    """
+
+    subject: Subject
+    objects: Objects
+    specs: Specs
+    bench: Bench
+    most: int
+    say: Callable[[str], None]
+    over: Callable[[], bool]
+    known: Mapping[tuple[str, str, str], Tried] = field(default_factory=dict)
+    keep: Callable[[Tried], None] = lambda tried: None
+    own: bool = True
+    untried: int = 0
+    resumed: int = 0
+
+    def run(self) -> OracleReport:
+        """Return the two numbers for the trusted tests and for the patch's own. Raises Undecided."""
+        lines = {(path, n) for path, numbers in self.specs.lines.items() for n in numbers}
+        possible = [m for path, numbers in self.specs.lines.items() for m in self._of(path, numbers)]
+        chosen = sample(possible, self.most, self.specs.seed)
+        runs = self._first()
+        sides = {"H": self._touching(runs["H"], own=False)}
+        if "P" in runs:
+            sides["P"] = self._touching(runs["P"], own=True)
+        survivors: list[Survivor] = []
+        strengths = {}
+        for world, touching in sides.items():
+            tried = self._try(world, touching, chosen)
+            strengths[world] = _strength(touching, lines, tried)
+            if world == "H":
+                survivors = self._survivors(tried, touching)
+        subject = self.subject
+        return OracleReport(
+            base=subject.patch.base,
+            head=subject.patch.head,
+            seed=self.specs.seed,
+            trusted=strengths["H"],
+            own=strengths.get("P") or Strength(lines=len(lines)),
+            survivors=survivors,
+            possible=len(possible),
+            sampled=len(chosen),
+            untried=self.untried,
+            resumed=self.resumed,
+            notes=[] if lines else ["the patch changes no line of Python that runs"],
+        )
+
+    def _of(self, path: str, numbers: Iterable[int]) -> list[Mutant]:
+        return mutants(self.subject.merged.read(path), path, list(numbers))
+
+    # -- which tests run which lines --------------------------------------------------------------
+
+    def _first(self) -> dict[str, Run]:
+        """Run the trusted tests, and the patch's own, watching the changed lines."""
+        self.say("running the tests, and watching the changed lines")
+        specs = [self.specs.make("H", "oracle", lines=self.specs.lines)]
+        files = self._own_files() if self.own else ()
+        if files:
+            specs.append(self.specs.make("P", "oracle", lines=self.specs.lines, files=files))
+        runs = self.bench.run(specs)
+        troubles = troubles_of(runs[:1], runs[0])
+        if troubles:
+            raise Undecided(troubles[0].code, troubles[0].reason, troubles[0].remedy)
+        return {run.world: run for run in runs if not run.broken}
+
+    def _own_files(self) -> tuple[str, ...]:
+        subject = self.subject
+        changed = {path for path in subject.distrusted if path.endswith(".py")}
+        self._own = (
+            untrusted_tests(subject.base, subject.merged, changed, subject.judge.is_judge) if changed else {}
+        )
+        return tuple(sorted({path for path, _ in self._own if path in subject.sides.merged}))
+
+    def _touching(self, run: Run, *, own: bool) -> dict[str, Test]:
+        """Return the tests that passed and ran a changed line; of the patch's world those that it wrote or changed."""
+        passed = {
+            n: t for n, t in run.tests.items() if t.outcome is Outcome.PASSED and t.touched and "[#" not in n
+        }
+        if not own:
+            return passed
+        shown = {n: pytest_id(n, self.subject.sides.merged) for n in passed}
+        mine = untrusted_nodeids(shown.values(), self._own)
+        return {n: t for n, t in passed.items() if shown[n] in mine}
+
+    # -- mutants ----------------------------------------------------------------------------------
+
+    def _try(self, world: str, touching: Mapping[str, Test], chosen: Sequence[Mutant]) -> dict[Mutant, Tried]:
+        by_line: dict[str, list[Test]] = {}
+        for test in touching.values():
+            for place in test.touched:
+                by_line.setdefault(place, []).append(test)
+        tree = self.specs.trees[world]
+        found: dict[Mutant, Tried] = {}
+        todo: list[tuple[Mutant, RunSpec]] = []
+        for mutant in chosen:
+            tests = sorted(by_line.get(f"{mutant.path}:{mutant.line}", ()), key=lambda t: t.duration)[
+                :_MOST_TESTS
+            ]
+            before = self.known.get((mutant.key, world, tree))
+            if not tests:
+                found[mutant] = Tried(key=mutant.key, world=world, tree=tree, killed=False)
+            elif before is not None:
+                found[mutant] = before
+                self.resumed += 1
+            else:
+                todo.append((mutant, self._spec(world, tree, mutant, tests)))
+        if todo:
+            self.say(f"trying {len(todo)} mutants of the changed lines")
+        for start in range(0, len(todo), _BATCH):
+            batch = todo[start : start + _BATCH]
+            if self.over():
+                self.untried += len(todo) - start
+                break
+            for (mutant, _), run in zip(batch, self.bench.run([spec for _, spec in batch]), strict=True):
+                found[mutant] = _judged(mutant, world, tree, run)
+                self.keep(found[mutant])
+        return found
+
+    def _spec(self, world: str, tree: str, mutant: Mutant, tests: Sequence[Test]) -> RunSpec:
+        entry = self.objects.entries(tree)[mutant.path]
+        blob = Entry(entry.mode, self.objects.write_blob(mutant.source))
+        slowest = max(t.duration for t in tests)
+        return self.specs.make(
+            world,
+            "oracle mutant",
+            tree=self.objects.write_tree(tree, {mutant.path: blob}),
+            only=tuple(t.nodeid for t in tests),
+            order="natural",
+            # ten times what the slowest takes: a loop without an end must not cost a minute each
+            timeout=min(self.specs.timeout, max(5.0, 10 * slowest)),
+        )
+
+    def _survivors(self, tried: Mapping[Mutant, Tried], touching: Mapping[str, Test]) -> list[Survivor]:
+        found = []
+        for mutant, result in tried.items():
+            ran = [n for n, t in touching.items() if f"{mutant.path}:{mutant.line}" in t.touched]
+            if result.killed or not ran:
+                continue
+            diff = mutant.diff(self.subject.merged.read(mutant.path))
+            found.append(
+                Survivor(
+                    path=mutant.path,
+                    line=mutant.line,
+                    operator=mutant.operator,
+                    diff=diff,
+                    tests=ran[:_SHOWN_TESTS],
+                )
+            )
+        return found
+
+
+def _judged(mutant: Mutant, world: str, tree: str, run: Run) -> Tried:
+    red = [t for t in run.tests.values() if t.outcome in FAILING]
+    missing = not run.tests and bool(run.errors)
+    hung = bool(red) and all(t.outcome is Outcome.TIMEOUT for t in red)
+    by = (
+        red[0].nodeid
+        if red
+        else next(iter(run.errors), "")
+        if missing
+        else "the whole run"
+        if run.broken
+        else ""
+    )
+    return Tried(key=mutant.key, world=world, tree=tree, killed=bool(by), hung=hung, by=by)
+
+
+def _strength(
+    touching: Mapping[str, Test], lines: set[tuple[str, int]], tried: Mapping[Mutant, Tried]
+) -> Strength:
+    executed = {place for t in touching.values() for place in t.touched}
+    mutable = {(m.path, m.line) for m in tried}
+    noticed = {(m.path, m.line) for m, result in tried.items() if result.killed}
+    return Strength(
+        tests=len(touching),
+        lines=len(lines),
+        executed=sum(f"{path}:{line}" in executed for path, line in lines),
+        mutable=len(mutable),
+        noticed=len(noticed),
+        mutants=len(tried),
+        killed=sum(result.killed for result in tried.values()),
+        hung=sum(result.hung for result in tried.values()),
+    )
