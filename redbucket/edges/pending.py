@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,6 +40,9 @@ def content(place: Path) -> bytes | None:
         return None
     except OSError as problem:
         raise Misused("not-a-file", f"{place}: {problem.strerror}", "make it a regular file") from problem
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise Misused("not-a-file", f"{place} is a folder, a pipe or a device", "make it a regular file")
     with os.fdopen(handle, "rb") as stream:
         try:
             return stream.read()
