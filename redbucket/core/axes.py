@@ -138,7 +138,10 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[A
         ),
         Axis(
             "directory order",
-            (Variant("folders listed in reverse", {"conditions": Conditions(listing=True)}),),
+            tuple(
+                Variant(f"folders listed in {how} order", {"conditions": Conditions(listing=how)})
+                for how in ("descending", "ascending")
+            ),
             "sort what comes from a folder",
             together=True,
         ),

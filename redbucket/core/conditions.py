@@ -19,8 +19,9 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``switch_interval`` is in seconds; ``load`` a number of busy processes beside the run; ``twice``
     runs each test once before the run that counts, in the same process; ``state`` records what each test leaves
     changed, and ``restore`` puts those pieces of state back after each test; ``sites`` records the lines
-    that touch entropy; ``late_children`` delays each child process by so many seconds. ``listing`` reverses the
-    entries of folders; ``inputs`` counts the distinct inputs that tests try, given the asserting lines of their files.
+    that touch entropy; ``late_children`` delays each child process by so many seconds. ``listing`` sorts the
+    entries of folders "ascending" or "descending"; ``inputs`` counts the
+    distinct inputs that tests try, given the asserting lines of their files.
     """
 
     env: dict[str, str] = {}
@@ -36,7 +37,7 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     restore: tuple[str, ...] = ()
     sites: bool = False
     late_children: float = 0.0
-    listing: bool = False
+    listing: str = ""
     inputs: dict[str, list[int]] = {}
 
     def for_recorder(self) -> dict[str, Any]:

@@ -133,7 +133,8 @@ class AxisTrials:
         if all(flips[::2]) and not any(flips[1::2]):
             return self._found(axis, variant, pairs[0], pairs[1])
         self.notes.append(f"{axis.cause}: it flipped once with {variant.name}, which did not hold")
-        self.wavered = any(flips[1::2]) or len(set(flips[::2])) > 1
+        # it flipped with this once before: a single look that says otherwise makes it mixed
+        self.wavered = any(flips[1::2]) or not all(flips[::2])
         return None
 
     def tests(self, runs: Sequence[Run]) -> list[Test]:

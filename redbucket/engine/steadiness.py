@@ -69,7 +69,7 @@ class Steadiness:
         return [
             Conditions(
                 clock=soon["in two years"],
-                listing=True,
+                listing="descending",
                 no_network=True,
                 empty_home=True,
                 umask=0o77,
@@ -106,7 +106,7 @@ class Steadiness:
         found: dict[str, dict[str, Any]] = {
             "wall time (in two years)": {"conditions": Conditions(clock=soon["in two years"])},
             "wall time (after midnight)": {"conditions": Conditions(clock=soon["just after midnight"])},
-            "directory order": {"conditions": Conditions(listing=True)},
+            "directory order": {"conditions": Conditions(listing="descending")},
             "network": {"conditions": Conditions(no_network=True)},
             "unpinned entropy (1)": {"conditions": Conditions(entropy="1")},
             "unpinned entropy (2)": {"conditions": Conditions(entropy="2")},

@@ -28,7 +28,7 @@ class Lab:
         if wanted.get("sites"):
             self._sites = callsites.Sites(tree)
         if wanted.get("listing"):
-            listing.reverse()
+            listing.order(wanted["listing"])
         if wanted.get("inputs"):
             self._inputs = inputs.Inputs(tree, wanted["inputs"])
 

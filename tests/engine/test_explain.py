@@ -130,7 +130,7 @@ def test_the_state_that_is_put_back_is_named() -> None:
         (lambda spec, before: spec.conditions.env.get("COLUMNS") == "40", "terminal width"),
         (lambda spec, before: spec.conditions.umask == 0o77, "umask"),
         (lambda spec, before: spec.conditions.empty_home, "home folder"),
-        (lambda spec, before: spec.conditions.listing, "directory order"),
+        (lambda spec, before: spec.conditions.listing == "ascending", "directory order"),
         (lambda spec, before: bool(spec.used_home), "leftover files"),
         (lambda spec, before: spec.conditions.twice, "leftover state"),
         (lambda spec, before: spec.conditions.switch_interval == 1e-6, "concurrency"),
@@ -183,6 +183,17 @@ def test_what_looks_steady_by_chance_is_not_pinned_on_the_order() -> None:
 
     _, found = explain(rule)
     assert found is None or found.culprits is None
+
+
+def test_what_flips_once_and_never_again_is_mixed() -> None:
+    turn = itertools.count()
+
+    def rule(spec: RunSpec, before: Sequence[str]) -> bool:
+        return not (spec.conditions.twice and next(turn) == 0)
+
+    work, found = explain(rule)
+    assert found is None
+    assert not work.steady
 
 
 @pytest.mark.parametrize(("fails", "steady"), [(True, True), (False, True)])

@@ -105,5 +105,5 @@ def test_backwards(tmp_path):
 
 
 def test_folders_are_listed_backwards(tmp_path: Path) -> None:
-    run = record(tmp_path, {"test_l.py": LISTING}, conditions=Conditions(listing=True))
+    run = record(tmp_path, {"test_l.py": LISTING}, conditions=Conditions(listing="descending"))
     assert run.outcomes == {"test_l.py::test_backwards": "passed"}, run.end("test_backwards").get("message")
