@@ -23,8 +23,9 @@ _PART = 1024 * 1024
 # The long-lived process is GitPython's, whose import costs what thirty short processes do: a hook that asks
 # a few times, for however many blobs, is over before it pays.
 _ALONE = 12
-# Blobs of one short process: their bytes are in memory twice for a moment.
-_MANY = 2_000
+# What one short process is asked for at once: its bytes are in memory twice for a moment.
+_FEW = 20
+_PORTION_BYTES = 16 * 1024 * 1024
 _T = TypeVar("_T")
 _Take = Callable[[str, int, IO[bytes]], _T]
 
@@ -38,6 +39,7 @@ class Objects:
         self._process: Any = None
         self._cache: OrderedDict[str, bytes] = OrderedDict()
         self._held = 0
+        self._sizes: dict[str, int] = {}
         self._alone = 0
 
     def read(self, oid: str) -> bytes:
@@ -64,26 +66,42 @@ class Objects:
         """Read blobs in one go for those who ask later, as many as can be kept."""
         with self._lock:
             wanted = [oid for oid in dict.fromkeys(oids) if oid not in self._cache]
-            for at in range(0, len(wanted), _MANY):
+            for chunk in self._portions(wanted) if len(wanted) > _FEW else [wanted]:
                 if self._held >= _PREFETCH_BYTES:
                     return
-                for oid, content in self._ask(wanted[at : at + _MANY]):
+                for oid, content in self._ask(chunk):
                     self._keep(oid, content)
+
+    def _portions(self, wanted: list[str]) -> Iterator[list[str]]:
+        """Yield what can be kept of many blobs, some at a time: a short process hands over all that it is asked."""
+        sizes = self.sizes(wanted)
+        chunk: list[str] = []
+        total = 0
+        for oid in wanted:
+            if sizes[oid] > _CACHED_BLOB:
+                continue
+            chunk.append(oid)
+            total += sizes[oid]
+            if total > _PORTION_BYTES:
+                yield chunk
+                chunk, total = [], 0
+        if chunk:
+            yield chunk
 
     def sizes(self, oids: Iterable[str]) -> dict[str, int]:
         """Return the size in bytes of each object. Raises Undecided "missing-object"."""
-        wanted = list(dict.fromkeys(oids))
+        asked = list(dict.fromkeys(oids))
+        wanted = [oid for oid in asked if oid not in self._sizes]
         if not wanted:
-            return {}
+            return {oid: self._sizes[oid] for oid in asked}
         request = "".join(f"{oid}\n" for oid in wanted).encode("ascii")
         done = self._git.run("cat-file", "--batch-check", "--buffer", stdin=request)
-        answer: dict[str, int] = {}
         for oid, line in zip(wanted, done.out.decode("ascii").splitlines(), strict=True):
             words = line.split(" ")
             if len(words) != 3:
                 raise _missing(oid)
-            answer[oid] = int(words[2])
-        return answer
+            self._sizes[oid] = int(words[2])
+        return {oid: self._sizes[oid] for oid in asked}
 
     def sha256s(self, oids: Iterable[str]) -> dict[str, str]:
         """Return the SHA-256 of each blob's bytes, by id; streamed, so that a huge blob costs no memory.

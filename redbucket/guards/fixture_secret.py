@@ -32,6 +32,7 @@ def check(context: Context, judge: JudgeSide) -> list[Finding]:
         for change in context.patch.changes
         if change.new is not None and change.new.is_file and judge.is_fixture(change.path)
     ]
+    context.head.prefetch([change.path for change in changed])
     found = []
     known: set[str] | None = None
     for change in changed:
@@ -49,6 +50,8 @@ def check(context: Context, judge: JudgeSide) -> list[Finding]:
 
 def _known(context: Context, paths: Iterable[str]) -> set[str]:
     """Return what base's versions of the changed files hold already, under whatever name."""
+    paths = list(paths)
+    context.base.prefetch(paths)
     return {each.digest for path in paths for each in _secrets(context.base, path)}
 
 
