@@ -191,12 +191,20 @@ def _rows(records: Sequence[Path]) -> tuple[list[dict[str, Any]], tuple[str | No
     """Return the classified rows, and the base and head that a gate's report names."""
     if len(records) == 1 and records[0].suffix == ".json":
         raw = read_file(records[0])
-        data = msgspec.json.decode(raw) if raw[:1] in (b"{", b"[") else None
+        data = _json(raw)
         if isinstance(data, list) or (isinstance(data, dict) and data.get("schema") == GATE):
             ends = (data.get("base"), data.get("head")) if isinstance(data, dict) else (None, None)
             return rows_of(raw, str(records[0])), ends
     runs = [run for path in records for run in read(read_file(path), str(path))]
     return [msgspec.to_builtins(row) for row in classify_records(runs)], (None, None)
+
+
+def _json(raw: bytes) -> object:
+    """Return what the bytes hold as one JSON value, None if they don't: other readers say why."""
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def _in_repository(opened: Session, file: Path) -> str:

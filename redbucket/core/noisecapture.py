@@ -178,7 +178,7 @@ def decode(raw: bytes, name: str) -> NoiseCapture:
     """Return the capture in a file's bytes; raise Misused "bad-capture"."""
     try:
         data = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         raise Misused(
             "bad-capture", f"{name}: it is not JSON: {problem}", "name a file that redbucket wrote"
         ) from problem

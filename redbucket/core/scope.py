@@ -12,7 +12,7 @@ from redbucket.core.assertions import callee
 from redbucket.core.functions import meddles
 from redbucket.core.pytree import dotted, hash_text, kept_shape, shape, source_text
 from redbucket.core.references import BY_STRING, import_refs, references
-from redbucket.core.testtree import AMBIENT_NAMES, fixture_of, is_main_guard
+from redbucket.core.testtree import AMBIENT_NAMES, branches, fixture_of, is_main_guard
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPOUND = (ast.If, ast.Try)
@@ -180,9 +180,8 @@ def _read(scope: Scope, body: Iterable[ast.stmt], guard: str) -> None:
         ):
             continue
         elif isinstance(node, ast.If):
-            inner = hash_text(guard + shape(node.test))
-            _read(scope, node.body, inner)
-            _read(scope, node.orelse, inner + "else")
+            for part, inner in branches(node, guard):
+                _read(scope, part, inner)
         elif isinstance(node, ast.Try):
             inner = hash_text(guard + "try" + " ".join(shape(handler.type) for handler in node.handlers))
             for part in (node.body, node.orelse, node.finalbody):

@@ -50,7 +50,7 @@ def compose(name: str, base: bytes | None, merged: bytes | None) -> bytes | None
         return base if base is not None and judging_part(name, base) else None
     try:
         return _compose_toml(base, merged) if _is_toml(name) else _compose_ini(base, merged)
-    except Unreadable:
+    except (Unreadable, RecursionError):  # a key of thousands of dots nests that deep
         return base
 
 

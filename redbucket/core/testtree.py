@@ -178,9 +178,8 @@ def _statements(module: Module, body: Iterable[ast.stmt], owner: str, guard: str
         elif _is_text(node) or isinstance(node, ast.Pass) or (not owner and is_main_guard(node)):
             continue
         elif isinstance(node, ast.If):
-            inner = hash_text(guard + shape(node.test))
-            _statements(module, node.body, owner, inner)
-            _statements(module, node.orelse, owner, inner + "else")
+            for body, inner in branches(node, guard):
+                _statements(module, body, owner, inner)
         elif isinstance(node, ast.Try) or type(node).__name__ == "TryStar":
             _try(module, node, owner, guard)
         elif owner:
@@ -189,6 +188,20 @@ def _statements(module: Module, body: Iterable[ast.stmt], owner: str, guard: str
             _import(module, node, guard)
         else:
             _value(module, node, guard)
+
+
+def branches(node: ast.If, guard: str) -> Iterator[tuple[list[ast.stmt], str]]:
+    """Yield the bodies of an ``if`` with the condition that each is under.
+
+    Not by recursion: each ``elif`` is an ``if`` inside the one before, and some files have thousands.
+    """
+    rest: list[ast.stmt] = [node]
+    while len(rest) == 1 and isinstance(rest[0], ast.If):
+        step = rest[0]
+        inner = hash_text(guard + shape(step.test))
+        yield step.body, inner
+        rest, guard = step.orelse, inner + "else"
+    yield rest, guard
 
 
 def _try(module: Module, node: ast.stmt, owner: str, guard: str) -> None:
