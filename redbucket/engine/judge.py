@@ -12,12 +12,14 @@ from redbucket.core.buckets import Cause
 from redbucket.core.classification import FAILING
 from redbucket.core.frozen import Frozen
 from redbucket.core.records import Outcome, Run
+from redbucket.core.report import Row
 from redbucket.core.testpath import file_of
 from redbucket.core.trials import Trials, all_failed, all_passed
 from redbucket.engine.aside import USED_HOME, Aside
 from redbucket.engine.causes import Causes
 from redbucket.engine.challenge import Challenge, is_clean, is_noisy
 from redbucket.engine.judged import Judged, Said
+from redbucket.engine.newcases import new_cases
 from redbucket.engine.polluters import search_of, sentence
 from redbucket.engine.ports import Bench, Objects
 from redbucket.engine.specs import Specs, add_world
@@ -95,6 +97,7 @@ class Judge:
             out.findings += unread(self.subject, self.specs, self.bench, head)
             scouted = aside.look(names, trials, challenge, out)
             self._challenge(suspects, names, trials, challenge, head[0], scouted)
+            out.rows += self._new_cases(names, trials)
         if self.over():
             out.problems.append(out_of_time())
         broken = troubles[0].reason if troubles else environment.reason if environment else ""
@@ -173,6 +176,12 @@ class Judge:
                 trials.add(run)
 
     # -- the challenge ------------------------------------------------------------------------------
+
+    def _new_cases(self, names: Sequence[str], trials: Trials) -> list[Row]:
+        moved = worlds.moved_fixtures(self.subject.sides) & self.subject.distrusted
+        if not moved or self.over():
+            return []
+        return new_cases(trials, self.specs, self.bench, names, moved, self.reruns)
 
     def _challenge(
         self,

@@ -1,0 +1,40 @@
+"""A suite that makes its tests from a data file: the patch's new rows are tests that base does not know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.stories.kit import PYTEST, Shop, policy
+
+CASES = "tests/data/labels.txt"
+TESTS = """\
+from pathlib import Path
+
+import pytest
+
+from shop import label
+
+CASES = [line.split(",") for line in (Path(__file__).parent / "data" / "labels.txt").read_text().splitlines()]
+
+
+@pytest.mark.parametrize(("price", "text"), CASES)
+def test_label(price, text):
+    assert label(float(price)) == text
+"""
+
+
+@pytest.mark.parametrize(("row", "bucket"), [("5,5 EUR", "fixture_drift"), ("5,5.00 EUR", "")])
+def test_a_new_row(tmp_path: Path, row: str, bucket: str) -> None:
+    files = {"tests/test_shop.py": TESTS, CASES: "3,3.00 EUR\n4,4.00 EUR\n"}
+    shop = Shop.open(tmp_path, files, rules=policy(PYTEST))
+    shop.patch({CASES: f"3,3.00 EUR\n4,4.00 EUR\n{row}\n"})
+    told = shop.gate()
+    rows = {r["nodeid"]: r for r in told.report["tests"]}
+    new = [r for name, r in rows.items() if "5-" in name]
+    assert [r["bucket"] for r in new] == ([bucket] if bucket else [])
+    assert told.exit_code == (1 if bucket else 0)
+    if bucket:
+        assert new[0]["outcomes"] == {"F": ["failed"] * 3}
+        assert new[0]["fixtures"] == [CASES]
