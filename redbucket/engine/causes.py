@@ -84,7 +84,7 @@ class Causes:
             trials = self._trials(name, (name,), [axis], touched, steady=True)
             found = trials.find()
             known.wavers |= trials.wavered
-            known.tried += [t for t in trials.tried if "(" not in t]
+            self._note(name, trials)
             if found is not None and self._base_fails(name, found):
                 known.tried.append(axis.cause)
                 known.notes.append(
@@ -123,10 +123,14 @@ class Causes:
         trials = self._trials(name, only, axes, touched, steady=False)
         trials.seen = counted(self.trials.outcomes(name, "H"))
         found = trials.find()
-        known.tried += [t for t in trials.tried if "(" not in t]
+        self._note(name, trials)
         if found is not None:
             known.explained = found.cause
             known.notes.append(_sentence(found))
+
+    def _note(self, name: str, trials: AxisTrials) -> None:
+        self.challenge.of(name).tried += [t for t in trials.tried if "(" not in t]
+        self.challenge.untried += [f"{axis} ({name})" for axis in trials.untried]
 
     def _trials(
         self, name: str, only: tuple[str, ...], axes: Sequence[Axis], touched: frozenset[str], *, steady: bool
@@ -141,7 +145,6 @@ class Causes:
             touched,
             steady=steady,
             fails=steady,
-            untried=self.challenge.untried,
         )
 
     def _spec(self, only: tuple[str, ...], condition: str, **over: Any) -> RunSpec:
