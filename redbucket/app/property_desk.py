@@ -17,7 +17,7 @@ from redbucket.core.drafted import DraftReport
 from redbucket.core.errors import Misused, Undecided
 from redbucket.core.missed import rows_of
 from redbucket.core.oracled import OracleReport
-from redbucket.core.propertyplace import place_for
+from redbucket.core.propertyplace import place_for, without_paths
 from redbucket.core.readers import read
 from redbucket.core.report import SCHEMA as GATE
 from redbucket.core.reviewed import ReviewReport
@@ -25,7 +25,7 @@ from redbucket.edges import interpreter, oraclefile
 from redbucket.edges.drafts import write_drafts
 from redbucket.engine.bench import ParallelBench
 from redbucket.engine.classify import classify_records
-from redbucket.engine.draft import Draft
+from redbucket.engine.draft import PLACE, Draft
 from redbucket.engine.oracle import Oracle
 from redbucket.engine.review import Review, decision
 from redbucket.engine.specs import Specs, specs_for
@@ -50,10 +50,17 @@ def subject_of(opened: Session, request: Request) -> Subject:
     return subject
 
 
-def bench_of(opened: Session, subject: Subject, budget: float) -> tuple[Specs, ParallelBench]:
-    """Return the maker of specs and the bench for a patch's worlds; ``budget`` is in seconds."""
+def bench_of(
+    opened: Session, subject: Subject, budget: float, place: str | None = None
+) -> tuple[Specs, ParallelBench]:
+    """Return the maker of specs and the bench for a patch's worlds; ``budget`` is in seconds.
+
+    With ``place`` the command runs that file, whatever paths it names.
+    """
     run = subject.policy.run
     launch = interpreter.resolve(run.command, opened.repository.work_tree, os.environ)
+    if place is not None and launch.runner == "pytest":
+        launch = replace(launch, args=(*without_paths(launch.args, subject.sides.base), place))
     tracked = {p for p in (*subject.sides.base, *subject.sides.merged) if p.endswith(".py")}
     runner = opened.runner(
         launch, tracked=tuple(sorted(tracked)), prepare=run.prepare, env=run.env, budget=budget
@@ -78,7 +85,7 @@ def review(
     path = _in_repository(opened, file)
     place = place_for(path, file.name, subject.judge, subject.sides.base)
     seconds = budget or subject.policy.run.budget
-    specs, bench = bench_of(opened, subject, seconds)
+    specs, bench = bench_of(opened, subject, seconds, place)
     work = Review(
         subject=subject,
         objects=opened.scratch,
@@ -139,7 +146,7 @@ def draft(
             "let drafts be written elsewhere (--out), review them, and have a person move them",
         )
     seconds = budget or subject.policy.run.budget
-    specs, bench = bench_of(opened, subject, seconds)
+    specs, bench = bench_of(opened, subject, seconds, PLACE)
     ask = None
     if model is not None:
         from redbucket.edges.model import ask_with

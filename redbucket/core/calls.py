@@ -123,9 +123,10 @@ def _with_arguments(target: Target, call: ast.Call, scope: FileScope) -> Target:
     """Add the literals of one call to what is known of the parameters."""
     given: dict[str, ast.expr] = {}
     plain = [p.name for p in target.parameters if not p.keyword]
-    if any(isinstance(a, ast.Starred) for a in call.args) or len(call.args) > len(plain):
+    args = [part for a in call.args for part in _spread(a)]
+    if any(isinstance(a, ast.Starred) for a in args) or len(args) > len(plain):
         return target
-    given.update(zip(plain, call.args, strict=False))
+    given.update(zip(plain, args, strict=False))
     given.update({k.arg: k.value for k in call.keywords if k.arg})
     found, row = [], []
     for parameter in target.parameters:
@@ -145,6 +146,13 @@ def _with_arguments(target: Target, call: ast.Call, scope: FileScope) -> Target:
     )
     seen = (*target.seen, complete) if complete is not None and complete not in target.seen else target.seen
     return replace(target, parameters=tuple(found), seen=seen[:10])
+
+
+def _spread(node: ast.expr) -> list[ast.expr]:
+    """Return the arguments that ``*[1, 2]`` stands for; any other expression as it is."""
+    if isinstance(node, ast.Starred) and isinstance(node.value, (ast.List, ast.Tuple)):
+        return list(node.value.elts)
+    return [node]
 
 
 def _closed(node: ast.expr) -> bool:
@@ -198,9 +206,18 @@ def with_rows(node: Function) -> list[ast.AST]:
     found: list[ast.AST] = [node]
     for row in list(parametrised(node))[:50]:
         found.append(_Put(row).visit(ast.parse(source)))
-    for statement in node.body:  # n, m = 11, 3
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            target, value = statement.targets[0], statement.value
-            if isinstance(target, ast.Name):
-                found.append(_Put({target.id: value}).visit(ast.parse(source)))
+    known: dict[str, ast.expr] = {}
+    for statement in node.body:
+        first = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if isinstance(first, ast.Name) and isinstance(statement, ast.Assign):
+            known[first.id] = statement.value
+        if isinstance(statement, ast.For) and isinstance(statement.iter, (ast.List, ast.Tuple)):
+            for turn in statement.iter.elts[:20]:  # for n, wanted in [(1, 2), (3, 4)]
+                names = getattr(statement.target, "elts", [statement.target])
+                parts = getattr(turn, "elts", [turn]) if len(names) > 1 else [turn]
+                if len(names) == len(parts):
+                    put = {n.id: p for n, p in zip(names, parts, strict=True) if isinstance(n, ast.Name)}
+                    found.append(_Put({**known, **put}).visit(ast.parse(source)))
+    if known:
+        found.append(_Put(known).visit(ast.parse(source)))
     return found

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from redbucket.core.calls import Target
 from redbucket.core.laws import Law, laws
+from redbucket.core.pytree import dotted
 from redbucket.core.widened import VARIANTS, strategy
 
 _OUTCOME = '''\
@@ -39,12 +41,26 @@ class Candidate:
         names = ", ".join(name for name, _ in self.given)
         lines = [settings] if settings else []
         lines += [f"@example({text})" for text in self.examples]
-        lines += [
-            f"@given({drawn})",
-            f"def {self.name}({names}):",
-            *(f"    {line}" for line in self.law.body),
-        ]
+        lines += [f"@given({drawn})", f"def {self.name}({names}):"]
+        if self.rejects:
+            # what the function says no to is outside of its domain
+            lines += ["    try:", *(f"        {line}" for line in self.law.body)]
+            lines += [f"    except {self.rejects}:", "        reject()"]
+        else:
+            lines += [f"    {line}" for line in self.law.body]
         return "\n".join(lines)
+
+    @property
+    def rejects(self) -> str:
+        """Return the built-in exceptions that the function raises by itself, as an ``except`` clause has them."""
+        if self.by != "law" or self.law.name == "runs":
+            return ""
+        raised = [n.exc for n in ast.walk(self.target.node) if isinstance(n, ast.Raise) and n.exc is not None]
+        names = {dotted(e.func if isinstance(e, ast.Call) else e) for e in raised}
+        known = sorted(
+            n for n in names if isinstance(getattr(builtins, n, None), type) and n != "AssertionError"
+        )
+        return known[0] if len(known) == 1 else f"({', '.join(known)})" if known else ""
 
     @property
     def imports(self) -> tuple[str, ...]:
@@ -154,7 +170,7 @@ def probe(chosen: Iterable[Candidate], examples: int) -> str:
     helpers = dict.fromkeys(one.law.helpers for one in some if one.law.helpers)
     settings = f"@settings(max_examples={examples}, deadline=None, database=None, phases=_PHASES)"
     head = [
-        "from hypothesis import Phase, example, given, settings",
+        "from hypothesis import Phase, example, given, reject, settings",
         "from hypothesis import strategies as st",
         *imports,
         "_PHASES = [Phase.explicit, Phase.generate]",
@@ -172,7 +188,7 @@ def probe_name(number: int) -> str:
 
 def proposal(one: Candidate, nodeid: str) -> str:
     """Return the file of one proposal."""
-    words = ["given"] if not one.examples else ["example", "given"]
+    words = [*(["example"] if one.examples else []), "given", *(["reject"] if one.rejects else [])]
     standard = [s for s in one.imports if s.startswith("from itertools")]
     rest = [s for s in dict.fromkeys(one.imports) if s not in standard]
     head = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable, Sequence
 
 from redbucket.core.paths import JudgeSide
 
@@ -18,7 +18,7 @@ def place_for(path: str, name: str, judge: JudgeSide, paths: Container[str]) -> 
         return path
     folders = [p.removesuffix("/**").strip("/") for p in judge.policy.protect.paths if p.endswith("/**")]
     plain = [f for f in folders if not set(f) & set("*?[]!")]
-    fit = [f for f in plain if judge.is_test(f"{f}/test_x.py") and judge.is_protected(f"{f}/test_x.py")]
+    fit = [f for f in plain if judge.is_test(f"{f}/x.py") and judge.is_protected(f"{f}/test_x.py")]
     folder = _USUAL if _USUAL in fit or not fit else fit[0]
     stem = name.removesuffix(".py")
     if not stem.startswith("test_"):
@@ -28,3 +28,13 @@ def place_for(path: str, name: str, judge: JudgeSide, paths: Container[str]) -> 
         number += 1
         found = f"{folder}/{stem}_{number}.py"
     return found
+
+
+def without_paths(words: Sequence[str], paths: Iterable[str]) -> tuple[str, ...]:
+    """Return a test command's arguments without the files, folders and node ids of the tree that it names."""
+    known = set(paths)
+    for path in list(known):
+        while "/" in path:
+            path = path.rpartition("/")[0]
+            known.add(path)
+    return tuple(w for w in words if w.partition("::")[0].removeprefix("./").rstrip("/") not in known | {"."})

@@ -123,10 +123,11 @@ def _of_kind(values: Sequence[object], variant: str) -> str:
 def _numbers(values: Sequence[float], whole: bool, variant: str) -> str:
     span = max(100.0, 10 * max(abs(v) for v in values))
     low = -span
-    if min(values) >= 0 and variant in ("not negative", "positive", "shaped"):
+    # positive ones may have to stay positive; where zero was seen, or is between, it may stay
+    if min(values) > 0 and variant in ("positive", "shaped"):
+        low = 1.0 if whole else 1e-3
+    elif min(values) == 0 and variant != "wide":
         low = 0.0
-        if variant == "positive" and min(values) > 0:
-            low = 1.0 if whole else 1e-3
     if whole:
         return f"st.integers({int(low)}, {int(span)})"
     return f"st.floats({low!r}, {span!r})"

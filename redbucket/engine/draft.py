@@ -26,10 +26,10 @@ from redbucket.engine.specs import Specs
 from redbucket.engine.subject import Subject
 from redbucket.engine.troubles import troubles_of
 
-_EXAMPLES = 60
+_EXAMPLES = 40
 _MOST = 250
 _PROPOSED = 6
-_PLACE = "tests/properties/test_redbucket_candidates.py"
+PLACE = "tests/properties/test_redbucket_candidates.py"
 Model = Callable[[str], str]
 
 
@@ -174,8 +174,8 @@ class Draft:
             self.specs.make(
                 world,
                 "draft",
-                tree=self.objects.write_tree(self.specs.trees[world], {_PLACE: entry}),
-                files=(_PLACE,),
+                tree=self.objects.write_tree(self.specs.trees[world], {PLACE: entry}),
+                files=(PLACE,),
             )
             for world in ("B", "H")
         ]
@@ -226,7 +226,7 @@ class Draft:
 
 
 def _of(run: Run, number: int) -> list[Test]:
-    wanted = f"{_PLACE}::{probe_name(number)}"
+    wanted = f"{PLACE}::{probe_name(number)}"
     return [test for nodeid, test in run.tests.items() if nodeid == wanted]
 
 
