@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.importnames import is_binary_module
 from redbucket.core.patch import Change
-from redbucket.core.paths import JudgeSide
+from redbucket.core.paths import JudgeSide, fold
 from redbucket.core.testconfig import (
     SAYS,
     backend_files,
@@ -70,10 +70,20 @@ def check(context: Context, judge: JudgeSide) -> list[Finding]:
             found += _config(path, old, new, covered=covered(context.base))
         found += _registered(path, old, new)
         found += _loaded(path, old, new, product=not judge.is_judge(path))
+    found += _environments(context)
     found += shadows(context, judge)
     found += packages(context)
     found += _silenced(context)
     return found
+
+
+def _environments(context: Context) -> Iterator[Finding]:
+    """The first file of a Python environment: from one in the tree the tests would be started."""
+    for path in sorted(context.agent_paths):
+        first, *_, last = f"{fold(path)}/{path.rpartition('/')[2]}".split("/")
+        if (first == ".venv" or last.lower() == "pyvenv.cfg") and path in context.head.entries:
+            yield _refuse(path, "commits a Python environment, by whose interpreter tests are started")
+            return
 
 
 def _bytes(tree: TreeView, path: str) -> bytes | None:

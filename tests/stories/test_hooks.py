@@ -182,14 +182,45 @@ def test_a_conflict_that_is_resolved_and_committed(shop: Hooked) -> None:
 
 
 def test_squash_and_commit(shop: Hooked) -> None:
-    """A squash is a commit like any other: of whoever makes it, here a person; an agent says so itself."""
+    """What is squashed is whose the commits are that git names in SQUASH_MSG, whoever commits it."""
     shop.patch({"tests/test_shop.py": BENT})
+    shop.patch({"tests/test_shop.py": BENT}, branch="ada", author=HUMAN)
     assert shop.git("merge", "--squash", "agent/fix").code == 0
+    by_person = shop.git("commit", "-m", "squashed")
+    assert by_person.code != 0
+    assert "altered-test" in by_person.said
+    assert "undo it: git reset --merge" in by_person.said
+    assert shop.git("reset", "--merge").code == 0
+    assert shop.git("merge", "--squash", "ada").code == 0
     by_agent = shop.run("git", "commit", "-m", "squashed", CLAUDECODE="1")
     assert by_agent.code != 0
     assert "altered-test" in by_agent.said
-    by_person = shop.git("commit", "-m", "squashed")
-    assert by_person.code == 0, by_person.said
+    tried = shop.git("commit", "-m", "squashed")
+    assert tried.code == 0, tried.said
+
+
+UNSEEN = {
+    "fast-forward": ("merge", "--ff-only", "agent/fix"),
+    "no verify": ("merge", "--no-ff", "--no-verify", "--no-edit", "agent/fix"),
+    "cherry-pick": ("cherry-pick", "agent/fix"),
+    "rebase": ("rebase", "agent/fix", "main"),
+    "revert": ("revert", "--no-edit", "HEAD"),
+    "am": ("am", "fix.patch"),
+}
+
+
+@pytest.mark.parametrize("way", UNSEEN)
+def test_where_git_runs_no_hook_of_pre_commits(shop: Hooked, way: str) -> None:
+    """Why these hooks are the early warning only: nobody is asked (git 2.39, pre-commit 4)."""
+    shop.patch({"tests/test_shop.py": BENT})
+    (shop.path / "fix.patch").write_text(shop.repo.git("format-patch", "-1", "--stdout", "agent/fix") + "\n")
+    if way == "revert":
+        shop.repo.commit({"more.txt": "1\n"}, "more")
+    before = shop.tip()
+    tried = shop.git(*UNSEEN[way])
+    assert tried.code == 0, tried.said
+    assert shop.tip() != before
+    assert "Passed" not in tried.said and "altered-test" not in tried.said
 
 
 def test_the_first_commit_of_all(tmp_path: Path) -> None:

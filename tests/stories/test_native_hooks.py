@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -74,6 +75,7 @@ WAYS = {
     "rebase": ("rebase", "{branch}", "main"),
     "pull": ("pull", "--ff-only", ".", "{branch}"),
     "fetch": ("fetch", "--update-head-ok", ".", "{branch}:main"),
+    "am": ("am", "{branch}.patch"),
     "branch -f": ("branch", "-f", "main", "{branch}"),
 }
 
@@ -84,10 +86,15 @@ def test_every_way_to_move_a_protected_branch_is_judged(shop: Shop, way: str) ->
     before = tip(shop.repo)
     if way == "branch -f":
         shop.repo.git("switch", "--quiet", "--detach")
+    for branch in ("agent/bad", "agent/good", "ada"):
+        patch = shop.path / f"{branch}.patch"
+        patch.parent.mkdir(exist_ok=True)
+        patch.write_text(shop.repo.git("format-patch", "-1", "--stdout", branch) + "\n")
     words = WAYS[way]
     done = git(shop.repo, *(word.format(branch="agent/bad") for word in words))
     assert done.code != 0 and tip(shop.repo) == before
     assert "altered-test" in done.said and TEST in done.said
+    shutil.rmtree(shop.path / ".git/rebase-apply", ignore_errors=True)
     for command in ("cherry-pick", "rebase"):
         shop.repo.git(command, "--quit", check=False)
     shop.repo.git("checkout", "--quiet", "--force", *(["--detach"] if way == "branch -f" else []), "main")
