@@ -48,7 +48,9 @@ class Target:
 def targets(scope: FileScope, node: ast.AST, message: str) -> list[Target]:
     """Return the functions that a test calls, with the literals in its source and in its failure's message."""
     found: dict[str, Target] = {}
-    for call in [*_calls(node), *_said(message)]:
+    called = {dotted(call.func) for call in _calls(node)}
+    # what failed comes first: of many rows a few become explicit examples
+    for call in [*_said(message, called), *_calls(node)]:
         callee = dotted(call.func)
         known = found.get(callee) or _target(scope, callee)
         if known is not None:
@@ -60,9 +62,15 @@ def _calls(node: ast.AST) -> Iterator[ast.Call]:
     return (n for n in ast.walk(node) if isinstance(n, ast.Call) and dotted(n.func))
 
 
-def _said(message: str) -> Iterator[ast.Call]:
-    """Yield the calls in a message of pytest's: ``where [4, 4, 2] = split(11, 3)``."""
-    for text in re.findall(r"(?:= |and +)([A-Za-z_][\w.]*\(.*\))$", message[:_LONGEST], re.M):
+def _said(message: str, called: set[str]) -> Iterator[ast.Call]:
+    """Yield the calls in a message of pytest's: ``where [4, 4, 2] = split(11, 3)``.
+
+    An attribute is said as ``<function split at 0x7f>(11, 3)``: ``called`` are the names by which the test calls.
+    """
+    by_name = {name.rpartition(".")[2]: name for name in sorted(called)}
+    plain = re.sub(r" \([^()\s]+:\w+\)$", "", message[:_LONGEST].rstrip())  # where it failed
+    plain = re.sub(r"<function (?:\w+\.)*(\w+) at 0x[^>]*>\(", lambda m: f"{by_name.get(m[1], m[1])}(", plain)
+    for text in re.findall(r"(?:= |and +)([A-Za-z_][\w.]*\(.*\))$", plain, re.M):
         try:
             node = ast.parse(text, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -91,21 +91,14 @@ class Checking(Drawing):
             found = join(self._conditions)
             self._keep(node, found, "assert", narrowed_too=False)
 
-    def _keep(
-        self, node: ast.AST, value: Value, kind: str, *, subject: bool = False, narrowed_too: bool = True
-    ) -> None:
+    def _keep(self, node: ast.AST, value: Value, kind: str, *, narrowed_too: bool = True) -> None:
+        """Keep a check over those dimensions that went into code under test."""
         if self._swallowed and kind != "runs":
             return
-        self.checks.append(
-            Check(
-                node,
-                value.over if kind == "assert" else value.everywhere,
-                value.subject or subject,
-                dict(self.pins) if narrowed_too else {},
-                kind,
-                value.tabled,
-            )
-        )
+        varied = value.over if kind == "assert" else value.everywhere
+        reached = frozenset(d for d in varied if d.key in value.reached)
+        pinned = dict(self.pins) if narrowed_too else {}
+        self.checks.append(Check(node, reached, value.subject, pinned, kind, value.tabled))
 
 
 def _always(test: ast.expr) -> bool:

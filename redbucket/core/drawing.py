@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from redbucket.core import strategies, supplies
 from redbucket.core.expressions import Expressions
-from redbucket.core.extent import MANY, NOTHING, Dimension, Supply, Value, forall, join, size_of
+from redbucket.core.extent import MANY, NOTHING, Dimension, Supply, Value, forall, join, size_of, tested
 from redbucket.core.filescope import FUNCTIONS, FileScope
 from redbucket.core.naming import Env
 from redbucket.core.pins import pins
@@ -44,7 +44,20 @@ class Drawing(Expressions):
             method in ("all", "any") and not node.args
         ):
             return forall(join([*every, base]))
+        self._changed(node.func, base, every, env)
         return self._plain_call(name, function, base, every, args, options, node)
+
+    def _changed(self, function: ast.expr, base: Value, args: list[Value], env: Env) -> None:
+        """``pot.put(n)``: from now on the object varies with what it was given."""
+        owner = function.value if isinstance(function, ast.Attribute) else None
+        if not isinstance(owner, ast.Name) or owner.id not in env or base.code is not None or base.draws:
+            return
+        given = join(args)
+        if given.everywhere:
+            after = join([base, tested(given) if base.subject else given])
+            env[owner.id] = replace(
+                base, over=after.over, within=after.within, reached=after.reached, itself=False
+            )
 
     def _plain_call(
         self,
@@ -77,7 +90,8 @@ class Drawing(Expressions):
             items = base.supply if not args else Supply(MANY, listed=True)
             return replace(found, supply=items)
         whole = Supply(MANY, made=True) if function.subject and not every and not base.everywhere else None
-        return replace(found, subject=True, supply=whole, plain=False)
+        instance = name.rpartition(".")[2][:1].isupper()
+        return replace(tested(found), supply=whole, plain=False, instance=instance)
 
     def _inline(
         self, node: ast.Call, function: Value, args: list[Value], options: Mapping[str, Value], base: Value
@@ -114,7 +128,8 @@ class Drawing(Expressions):
     def _draw(self, node: ast.expr, given: Value) -> Value:
         supply = given.supply or Supply(MANY, drawn=True)
         one = Dimension(id(node), source_text(node), supply.size, supply.listed, supply.whole, drawn=True)
-        return Value(over=given.over | {one}, subject=supply.made, itself=True)
+        found = Value(over=given.over | {one}, itself=True)
+        return tested(found) if supply.made else found
 
     def _strategy(self, node: ast.Call, name: str, args: list[Value], options: Mapping[str, Value]) -> Value:
         texts = {k.arg: k.value for k in node.keywords}
@@ -141,7 +156,8 @@ class Drawing(Expressions):
             made = supply.made or bool(args and args[0].subject)
             return Value(over=base.over, supply=replace(supply, made=made, whole=False))
         one = Dimension(id(node), "", supply.size, supply.listed, supply.whole, drawn=True)
-        env = {code.args.args[0].arg: Value(over=frozenset({one}), itself=True, subject=supply.made)}
+        drawn = Value(over=frozenset({one}), itself=True)
+        env = {code.args.args[0].arg: tested(drawn) if supply.made else drawn}
         if method == "filter":
             left = pins(code.body, lambda n: self.value(n, env)) if isinstance(code, ast.Lambda) else {}
             return Value(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from redbucket.core import strategies
-from redbucket.core.extent import MANY, NOTHING, Dimension, Supply, Value, join
+from redbucket.core.extent import MANY, NOTHING, Dimension, Supply, Value, columns, join, tested
 from redbucket.core.naming import Env, Naming
 from redbucket.core.pins import narrowed, pins
 from redbucket.core.pytree import source_text
@@ -81,7 +81,7 @@ class Expressions(Naming):
                 return self.value(given, env)
         if isinstance(node, _COMPREHENSIONS):
             return self._comprehension(node, env)
-        return join(self.value(c, env) for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr))
+        return _operated([self.value(c, env) for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr)])
 
     def _collection(self, elements: Sequence[ast.expr], env: Env) -> Value:
         values = [self.value(element, env) for element in elements]
@@ -99,7 +99,7 @@ class Expressions(Naming):
 
     def _operation(self, node: ast.BinOp, env: Env) -> Value:
         left, right = self.value(node.left, env), self.value(node.right, env)
-        both = join([left, right])
+        both = _operated([left, right])
         one, other = left.supply, right.supply
         if one is not None and other is not None and isinstance(node.op, (ast.Add, ast.BitOr)):
             if one.drawn and other.drawn:
@@ -119,7 +119,7 @@ class Expressions(Naming):
         base, index = self.value(node.value, env), self.value(node.slice, env)
         table = base.supply is not None and base.supply.listed and not base.over and base.plain
         whole = isinstance(node.slice, ast.Slice)
-        found = join([base, index])
+        found = _operated([base, index])
         if whole and base.supply is not None:
             return replace(found, supply=base.supply)
         return replace(found, tabled=base.tabled or (table and bool(index.over)))
@@ -144,6 +144,7 @@ class Expressions(Naming):
             over=result.over & known,
             within=result.within | gathered,
             subject=result.subject,
+            reached=result.reached,
             tabled=result.tabled,
             supply=Supply(size, listed=bool(made) and all(d.listed for d in made)) if made else None,
         )
@@ -152,7 +153,7 @@ class Expressions(Naming):
         """Bind what a loop goes through; return the dimension that it adds, if any."""
         supply = given.supply
         if supply is None or supply.drawn:
-            self.bind(target, Value(over=given.everywhere, subject=given.subject, tabled=given.tabled), env)
+            self.bind(target, replace(given, supply=None, number=None, parts=(), plain=False), env)
             return []
         one = Dimension(
             id(target),
@@ -162,11 +163,20 @@ class Expressions(Naming):
             supply.whole,
             pinned=given.draws != "unpinned",
         )
+        # what varies inside of the elements is gathered in them; going through them varies the elements
         value = Value(
-            over=given.everywhere | {one},
-            subject=supply.made or (given.subject and bool(given.everywhere)),
+            over=given.over | {one},
+            within=given.within,
+            subject=given.subject and bool(given.everywhere),
+            reached=given.reached,
             itself=isinstance(target, ast.Name),
         )
+        if supply.made or given.reached & {d.key for d in given.within}:
+            value = replace(value, subject=True, reached=value.reached | {one.key})
+        places = columns(given, len(target.elts)) if isinstance(target, (ast.Tuple, ast.List)) else None
+        if places is not None:
+            parts = tuple(replace(p, over=p.over | {one}, plain=False, supply=None, parts=()) for p in places)
+            value = replace(value, parts=parts)
         self.bind(target, value, env)
         return [one]
 
@@ -191,3 +201,9 @@ class Expressions(Naming):
     def call(self, node: ast.Call, env: Env) -> Value:
         """Return what a call gives."""
         raise NotImplementedError
+
+
+def _operated(values: Sequence[Value]) -> Value:
+    """Return what an operator makes of values: that of an object under test is code under test."""
+    found = join(values)
+    return tested(found) if any(value.instance for value in values) else found

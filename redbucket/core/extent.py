@@ -45,14 +45,16 @@ class Value:
     """What is known of an expression.
 
     ``over`` are the dimensions that it varies along; ``within`` those that were gone through and gathered in one
-    value (a comprehension). ``subject``: code under test had a part in it. ``draws`` is "pinned" or "unpinned"
+    value (a comprehension). ``subject``: code under test had a part in it, and ``reached`` are the keys of the
+    dimensions that went into that code. ``draws`` is "pinned" or "unpinned"
     for a source of random values. ``tabled``: looked up in a table. ``data``: Hypothesis's object to draw from.
-    ``itself``: it is what a loop or a strategy gives, as it is.
+    ``instance``: an object of a class under test. ``itself``: it is what a loop or a strategy gives, as it is.
     """
 
     over: frozenset[Dimension] = frozenset()
     within: frozenset[Dimension] = frozenset()
     subject: bool = False
+    reached: frozenset[int] = frozenset()
     supply: Supply | None = None
     number: float | None = None
     plain: bool = False
@@ -60,6 +62,7 @@ class Value:
     draws: str = ""
     data: bool = False
     itself: bool = False
+    instance: bool = False
     dotted: str = ""
     code: ast.AST | None = None
     home: object = None
@@ -82,9 +85,22 @@ def join(values: Iterable[Value]) -> Value:
         over=frozenset().union(*(v.over for v in known)),
         within=frozenset().union(*(v.within for v in known)),
         subject=any(v.subject for v in known),
+        reached=frozenset().union(*(v.reached for v in known)),
         plain=bool(known) and all(v.plain for v in known),
         tabled=any(v.tabled for v in known),
     )
+
+
+def columns(rows: Value, count: int) -> list[Value] | None:
+    """Return what each of ``count`` places of listed rows stands for, ``None`` if the rows are not spelled out so."""
+    if not rows.parts or any(len(row.parts) != count for row in rows.parts):
+        return None
+    return [join(row.parts[place] for row in rows.parts) for place in range(count)]
+
+
+def tested(value: Value) -> Value:
+    """Return what code under test makes of ``value``: all that varies in it has reached that code."""
+    return replace(value, subject=True, reached=value.reached | {one.key for one in value.everywhere})
 
 
 def forall(value: Value) -> Value:

@@ -121,7 +121,8 @@ class Naming:
             return self._member(base.code, node.attr, env)
         if base.draws:
             return base
-        return Value(over=base.over, within=base.within, subject=base.subject, tabled=base.tabled)
+        found = Value(over=base.over, within=base.within, subject=base.subject, tabled=base.tabled)
+        return replace(found, reached=base.reached)
 
     def _member(self, owner: ast.ClassDef, name: str, env: Env) -> Value:
         method = members(owner).get(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from redbucket.core.extent import MANY, Dimension, Supply, Value
+from redbucket.core.extent import MANY, Dimension, Supply, Value, columns, tested
 from redbucket.core.filescope import FileScope, Function
 from redbucket.core.naming import Env
 from redbucket.core.pytree import dotted, source_text
@@ -87,7 +87,8 @@ class Parameters(Steps):
                 supply = Supply(MANY, made=True, drawn=True)
             one = Dimension(id(node), name, supply.size, supply.listed, supply.whole, drawn=True)
             self.bound.append(one)
-            found[name] = Value(over=given.over | {one}, subject=supply.made, itself=True)
+            value = Value(over=given.over | {one}, itself=True)
+            found[name] = tested(value) if supply.made else value
 
     def _settings(self, call: ast.Call) -> None:
         for option in call.keywords:
@@ -130,15 +131,16 @@ class Parameters(Steps):
         supply = given.supply or Supply(MANY, listed=not given.subject)
         one = Dimension(id(call), ", ".join(targets), supply.size, supply.listed, supply.whole)
         self.bound.append(one)
-        for name in targets:
-            value = Value(over=given.everywhere | {one}, subject=supply.made, itself=len(targets) == 1)
-            found[name] = value
+        places = columns(given, len(targets)) or [given] * len(targets)
+        for name, place in zip(targets, places, strict=True):
+            value = Value(over=place.over | {one}, within=place.within, itself=len(targets) == 1)
+            found[name] = tested(value) if supply.made else value
 
     def _everything(self, call: ast.Call, names: list[str], found: Env) -> None:
         one = Dimension(id(call), source_text(call.func), MANY, drawn=True)
         self.bound.append(one)
         for name in names:
-            found[name] = Value(over=frozenset({one}), subject=True)
+            found[name] = tested(Value(over=frozenset({one})))
 
     # -- fixtures ---------------------------------------------------------------------------------
 
@@ -167,7 +169,7 @@ class Parameters(Steps):
         found = self.run(node, env, scope)
         del self.checks[known:]  # what a fixture asserts is no test
         if found.supply is not None and self._yields(node):
-            return Value(over=found.over, subject=True)
+            return Value(over=found.over, subject=True, reached=found.reached)
         return replace(found, subject=True) if not found.plain else found
 
     def _yields(self, node: Function) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from redbucket.core.assertions import RAISES, callee, swallows
 from redbucket.core.checking import Checking
-from redbucket.core.extent import MANY, NOTHING, Dimension, Supply, Value, join, size_of
+from redbucket.core.extent import MANY, NOTHING, Dimension, Supply, Value, join, size_of, tested
 from redbucket.core.filescope import FUNCTIONS, FileScope, Function, take_imports
 from redbucket.core.naming import Env
 from redbucket.core.pins import narrowed, pins
@@ -40,7 +40,7 @@ class Steps(Checking):
     def run(self, function: Function | ast.Lambda, env: Env, home: FileScope) -> Value:
         """Walk through a function and return what it gives."""
         if function in self._running or len(self._running) > _DEEPEST:
-            return replace(join(env.values()), subject=True)
+            return tested(join(env.values()))
         self._running.append(function)
         self._frames.append(_Frame(loops=len(self.loops)))
         before = self.pins
@@ -153,7 +153,7 @@ class Steps(Checking):
                     self._raise(node)
                 return False
             if name in RAISES and len(node.args) > 1:
-                self._keep(node, join(self.value(a, env) for a in node.args[1:]), "raises", subject=True)
+                self._keep(node, tested(join(self.value(a, env) for a in node.args[1:])), "raises")
                 return True
             if name.startswith(("assert", "_assert")) and not isinstance(
                 self.value(node.func, env).code, FUNCTIONS

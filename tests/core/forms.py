@@ -143,6 +143,11 @@ PROPERTIES = {
     "    @rule(n=st.integers())\n    def put(self, n):\n        assert round_trip(n) == n\n\n\ntest = Machine.TestCase\n",
     "range of a table's length": "def test():\n    for n in range(len(CASES)):\n        assert round_trip(n) == n\n",
     "method": "@given(st.integers())\ndef test(n):\n    account = Money(0)\n    account.put(n)\n    assert account.total == n\n",
+    "list of results, gone through": "def test():\n    for found in [round_trip(n) for n in range(50)]:\n        assert found >= 0\n",
+    "sum of what it was told": "def test():\n    account = Money(0)\n    for n in range(50):\n        account.put(n)\n"
+    "        assert account.total >= n\n",
+    "operators of an object": "@given(st.integers())\ndef test(n):\n    assert Money(3) * n == n * Money(3)\n",
+    "items of an object": "def test():\n    purse = Money(3)\n    for n in range(20):\n        assert purse[n] == n\n",
     "against a slow oracle": "@given(st.lists(st.integers()))\ndef test(xs):\n    assert cents(xs) == sum(xs)\n",
 }
 
@@ -173,6 +178,13 @@ POINTS = {
     "sum of results": "def test():\n    assert sum(cents(str(n)) for n in range(10)) == 4500\n",
     "lookup in a table": "def test():\n    for n in range(8):\n        assert cents(n) == TABLE[n]\n",
     "rows by index": "def test():\n    for i in range(len(CASES)):\n        assert cents(CASES[i][0]) == CASES[i][1]\n",
+    "what varies is beside the code": "def test():\n    for n in range(100):\n        assert cents('1') + n == 100 + n\n",
+    "what varies is what is expected": "def test():\n    for n in range(100):\n        assert cents('1') == (100 if n else 100)\n",
+    "rows with something generated in them": "def test():\n    for n, wanted in [(1, [0]), (3, [n for n in range(3)]), (9, 0)]:\n"
+    "        assert split(n, 1) == wanted\n",
+    "elements of a result": "def test():\n    for part in [split(7, 1), split(8, 2)]:\n        assert part\n",
+    "an object that is told nothing of it": "@given(st.integers())\ndef test(n):\n    account = Money(0)\n    account.put(7)\n"
+    "    assert account.total + n == 7 + n\n",
     "range of one": "def test():\n    for n in range(7, 8):\n        assert round_trip(n) == n\n",
     "range of two": "def test():\n    for n in range(7, 9):\n        assert round_trip(n) == n\n",
     "loop that is not used": "def test():\n    for _ in range(100):\n        assert cents('1') == 100\n",

@@ -98,6 +98,10 @@ def test_the_calls_of_a_test_with_its_literals_rows_and_message() -> None:
     assert set(amount.values) >= {11, 17}
     assert set(parts.values) == {3, 9}
     assert seen["money.split"].parameters[1].values == ([1, 2],)
+    said = found(
+        "test_a", "assert 1\n +  where 1 = <function split at 0x7f12>(*[21, 8]) (tests/test_a.py:test_a)\n"
+    )
+    assert said["money.split"].seen[0] == (21, 8, None)
     rows = found("test_rows")["cut"]
     assert rows.parameters[0].values
 
