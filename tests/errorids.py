@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[1] / "redbucket"
@@ -48,11 +48,14 @@ def _ids(node: ast.expr | None) -> list[str]:
     return _ids(node.body) + _ids(node.orelse) if isinstance(node, ast.IfExp) else []
 
 
-def _calls() -> Iterator[ast.Call]:
-    for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                yield node
+@cache
+def _calls() -> list[ast.Call]:
+    return [
+        node
+        for path in sorted(SOURCE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    ]
 
 
 def errors() -> dict[tuple[str, int], list[tuple[str, str]]]:
