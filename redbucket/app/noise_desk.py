@@ -18,7 +18,7 @@ from redbucket.core.noisecapture import NoiseCapture, encode, file_name, from_da
 from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import POLICY_NAME, Policy, parse
 from redbucket.core.seeds import derive
-from redbucket.edges import interpreter
+from redbucket.edges import interpreter, orphans
 from redbucket.edges.capturefile import write
 from redbucket.engine.bench import ParallelBench
 from redbucket.engine.capturing import hidden
@@ -125,7 +125,7 @@ def workbench(
         as_module=launch.as_module,
         roots=roots,
     )
-    return specs, ParallelBench(runner, read_record, cpus(), opened.cancelled)
+    return specs, ParallelBench(runner, read_record, cpus(), opened.cancelled, orphans.end)
 
 
 def replay_of(opened: Session, capture: NoiseCapture, policy: bytes | None = None) -> Replay:

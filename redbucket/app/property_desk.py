@@ -21,7 +21,7 @@ from redbucket.core.propertyplace import place_for, without_paths
 from redbucket.core.readers import read
 from redbucket.core.report import SCHEMA as GATE
 from redbucket.core.reviewed import ReviewReport
-from redbucket.edges import interpreter, oraclefile
+from redbucket.edges import interpreter, oraclefile, orphans
 from redbucket.edges.drafts import write_drafts
 from redbucket.engine.bench import ParallelBench
 from redbucket.engine.classify import classify_records
@@ -66,7 +66,7 @@ def bench_of(
         launch, tracked=tuple(sorted(tracked)), prepare=run.prepare, env=run.env, budget=budget
     )
     specs = specs_for(subject, opened.scratch, as_module=launch.as_module, timeout=run.timeout)
-    return specs, ParallelBench(runner, read_record, cpus(), opened.cancelled)
+    return specs, ParallelBench(runner, read_record, cpus(), opened.cancelled, orphans.end)
 
 
 def until(budget: float) -> Callable[[], bool]:

@@ -201,7 +201,7 @@ class Session:
         """
         from redbucket.core.paths import JudgeSide
         from redbucket.core.seeds import derive
-        from redbucket.edges import interpreter
+        from redbucket.edges import interpreter, orphans
         from redbucket.engine.bench import ParallelBench
         from redbucket.engine.rerun import plain_specs
         from redbucket.engine.subject import policy_at
@@ -228,7 +228,7 @@ class Session:
             timeout=run.timeout,
             as_module=launch.as_module,
         )
-        bench = ParallelBench(runner, read_record, 2 * cpus(), self.cancelled)
+        bench = ParallelBench(runner, read_record, 2 * cpus(), self.cancelled, orphans.end)
         self.progress.say(f"running the tests {'once' if reruns == 1 else f'{reruns} times'}")
         try:
             runs = bench.run(specs)
@@ -238,7 +238,7 @@ class Session:
         return [self.workshop.keep(Path(r.source), out) for r in runs], runs, earlier
 
     def _bench(self, subject: Subject, request: Request) -> tuple[Bench, bool, str]:
-        from redbucket.edges import interpreter
+        from redbucket.edges import interpreter, orphans
         from redbucket.engine.bench import ParallelBench
 
         run = subject.policy.run
@@ -253,7 +253,11 @@ class Session:
             budget=request.budget or run.budget,
         )
         bench = ParallelBench(
-            runner, lambda path: read_record(path, runner.records[path]), 2 * cpus(), self.cancelled
+            runner,
+            lambda path: read_record(path, runner.records[path]),
+            2 * cpus(),
+            self.cancelled,
+            orphans.end,
         )
         return bench, launch.as_module, launch.python
 
@@ -267,8 +271,10 @@ class Session:
         budget: float,
     ) -> LocalRunner:
         """Return the local runner for this repository's trees."""
-        from redbucket.edges import installed, trees
+        from redbucket.edges import installed, orphans, trees
         from redbucket.edges.local import LocalRunner
+
+        orphans.adopt()
 
         top = self.repository.work_tree
         outside = {str(p) for p in (top, top.resolve() if top else None) if p is not None}

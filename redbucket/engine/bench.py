@@ -15,12 +15,16 @@ from redbucket.engine.ports import Runner
 
 @dataclass
 class ParallelBench:
-    """``jobs`` processes at a time. An interrupt or a failed run stops all others."""
+    """``jobs`` processes at a time. An interrupt or a failed run stops all others.
+
+    ``after`` is called when no run is under way any more.
+    """
 
     runner: Runner
     read: Callable[[Path], Run]
     jobs: int
     cancelled: threading.Event
+    after: Callable[[], object] = lambda: None
 
     def run(self, specs: Sequence[RunSpec]) -> list[Run]:
         """Return one run for each spec, in the order of the specs."""
@@ -41,4 +45,5 @@ class ParallelBench:
             raise
         finally:
             pool.shutdown(wait=True)
+            self.after()
         return [self.read(future.result()) for future in futures]
