@@ -193,7 +193,8 @@ def prepared(fault: Fault, source: Path, place: Path) -> Repo:
         for path, data in tree(source, fault.commit)
         if path.endswith((".py", ".toml", ".cfg", ".ini")) and not path.startswith(("docs/", "misc/"))
     }
-    file = fault.test.partition("::")[0]
+    # the class of the missed test, or its file: the gate need not run the whole suite for this
+    file = fault.test.rpartition("::")[0]
     files["redbucket.toml"] = (
         f'[run]\ncommand = ["python", "-m", "pytest", "{file}"]\ntimeout = 60\nscout = false\n'
     )

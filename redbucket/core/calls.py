@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import ast
+import operator
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from redbucket.core.filescope import FileScope, Function, full_name
 from redbucket.core.pytree import dotted, source_text
 
 _LONGEST = 20_000
+_OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], object]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
 
 
 @dataclass(frozen=True)
@@ -137,6 +146,7 @@ def _with_arguments(target: Target, call: ast.Call, scope: FileScope) -> Target:
     given.update(zip(plain, args, strict=False))
     given.update({k.arg: k.value for k in call.keywords if k.arg})
     found, row = [], []
+    defaults = _defaults(target.node)
     for parameter in target.parameters:
         node = given.get(parameter.name)
         values = _literals(node, scope) if node is not None else ()
@@ -146,7 +156,9 @@ def _with_arguments(target: Target, call: ast.Call, scope: FileScope) -> Target:
         found.append(
             replace(parameter, values=(*parameter.values, *(v for v in values if repr(v) not in known))[:50])
         )
-        row.append(values[0] if len(values) == 1 else None)
+        default = defaults.get(parameter.name) if node is None else None
+        stands = values or (_literals(default, FileScope()) if default is not None else ())
+        row.append(stands[0] if len(stands) == 1 else None)
     complete = (
         tuple(row)
         if all(p.name not in given or r is not None for p, r in zip(found, row, strict=True))
@@ -154,6 +166,14 @@ def _with_arguments(target: Target, call: ast.Call, scope: FileScope) -> Target:
     )
     seen = (*target.seen, complete) if complete is not None and complete not in target.seen else target.seen
     return replace(target, parameters=tuple(found), seen=seen[:10])
+
+
+def _defaults(node: Function) -> dict[str, ast.expr]:
+    args = node.args
+    plain = [a.arg for a in (*args.posonlyargs, *args.args)]
+    found = dict(zip(plain[len(plain) - len(args.defaults) :], args.defaults, strict=True))
+    found.update({a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None})
+    return found
 
 
 def _spread(node: ast.expr) -> list[ast.expr]:
@@ -170,6 +190,8 @@ def _closed(node: ast.expr) -> bool:
 
 def _literals(node: ast.expr, scope: FileScope) -> tuple[object, ...]:
     """Return the values of a literal, or of a name that stands for literals in the file."""
+    if isinstance(node, ast.BinOp):
+        return _folded(node)
     try:
         return (ast.literal_eval(node),)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
@@ -177,6 +199,22 @@ def _literals(node: ast.expr, scope: FileScope) -> tuple[object, ...]:
     if isinstance(node, ast.Name) and node.id in scope.values:
         return _literals(scope.values[node.id], FileScope())
     return ()
+
+
+def _folded(node: ast.BinOp) -> tuple[object, ...]:
+    """Return the number that an arithmetic expression of literals gives, as ``10**26 * 3``."""
+    sides = [_literals(side, FileScope()) for side in (node.left, node.right)]
+    numbers = [side[0] for side in sides if side]
+    operate = _OPERATIONS.get(type(node.op))
+    if operate is None or len(numbers) < 2 or not all(isinstance(n, (int, float)) for n in numbers):
+        return ()
+    left, right = numbers
+    if isinstance(node.op, ast.Pow) and (abs(right) > 64 or abs(left) > 1 << 20):  # type: ignore[arg-type]
+        return ()
+    try:
+        return (operate(left, right),)
+    except (ArithmeticError, ValueError):
+        return ()
 
 
 def parametrised(node: Function) -> Iterable[dict[str, ast.expr]]:

@@ -117,7 +117,17 @@ def _of_kind(values: Sequence[object], variant: str) -> str:
         items = [item for v in values if isinstance(v, dict) for item in v.items()]
         key, value = (_of_kind([i[n] for i in items], "wide") if items else "" for n in (0, 1))
         return f"st.dictionaries({key}, {value}, max_size=5)" if key and value else ""
-    return ""
+    return _mixed(values, variant)
+
+
+def _mixed(values: Sequence[object], variant: str) -> str:
+    """Return the union of the domains of each type."""
+    groups: dict[str, list[object]] = {}
+    for value in values:
+        name = "number" if isinstance(value, (int, float)) else type(value).__name__
+        groups.setdefault(name, []).append(value)
+    parts = [_of_kind(group, variant) for group in groups.values()] if len(groups) > 1 else []
+    return f"st.one_of({', '.join(parts)})" if parts and all(parts) else ""
 
 
 def _numbers(values: Sequence[float], whole: bool, variant: str) -> str:
@@ -128,9 +138,16 @@ def _numbers(values: Sequence[float], whole: bool, variant: str) -> str:
         low = 1.0 if whole else 1e-3
     elif min(values) == 0 and variant != "wide":
         low = 0.0
-    if whole:
-        return f"st.integers({int(low)}, {int(span)})"
-    return f"st.floats({low!r}, {span!r})"
+    # what failed comes first: in a span of thirty digits nothing near it would ever be drawn
+    near = max(100.0, 10 * abs(values[0]))
+    spans = [near, span] if near * 10 < span else [span]
+    texts = [
+        f"st.integers({int(max(low, -high))}, {int(high)})"
+        if whole
+        else f"st.floats({max(low, -high)!r}, {high!r})"
+        for high in spans
+    ]
+    return texts[0] if len(texts) == 1 else f"st.one_of({', '.join(texts)})"
 
 
 def _texts(values: Sequence[str], variant: str) -> str:

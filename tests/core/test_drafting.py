@@ -101,7 +101,7 @@ def test_the_calls_of_a_test_with_its_literals_rows_and_message() -> None:
     said = found(
         "test_a", "assert 1\n +  where 1 = <function split at 0x7f12>(*[21, 8]) (tests/test_a.py:test_a)\n"
     )
-    assert said["money.split"].seen[0] == (21, 8, None)
+    assert said["money.split"].seen[0] == (21, 8, "x")
     rows = found("test_rows")["cut"]
     assert rows.parameters[0].values
 
@@ -134,9 +134,10 @@ def test_domains_hold_the_literals_and_more(
     assert text != of_values(values, "positive") or values in ([True], [(1, "a")], [{"a": 1}])
 
 
-def test_what_has_no_common_type_has_no_domain() -> None:
-    assert of_values([1, "x"], "wide") == ""
+def test_what_can_not_be_drawn_has_no_domain() -> None:
+    assert of_values([1, object()], "wide") == ""
     assert of_values([object()], "wide") == ""
+    assert of_values([1, "x"], "wide") == "st.one_of(st.integers(-100, 100), st.text(max_size=40))"
     assert of_values([], "wide") == ""
 
 
