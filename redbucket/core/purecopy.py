@@ -47,7 +47,10 @@ def pure_copy(home: FileScope, node: Function, module: str) -> str | None:
             source = home.functions[name]
             if not _is_pure(home, source):
                 return None
-            needed[name] = ast.unparse(source)
+            plain = ast.parse(ast.unparse(source))
+            _strip(plain)
+            needed[name] = ast.unparse(plain)
+            source = plain
         elif name in home.imports:
             needed[name] = _statement(name, home.imports[name], module)
             continue
@@ -63,6 +66,15 @@ def pure_copy(home: FileScope, node: Function, module: str) -> str | None:
         todo += _free(source)
     order = {name: number for number, name in enumerate(_order(home, needed))}
     return "\n\n".join(needed[name] for name in sorted(needed, key=lambda n: order.get(n, 0)))
+
+
+def _strip(tree: ast.AST) -> None:
+    """Take the annotations of arguments and results out, in place: they may name what type checkers alone see."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            node.returns = None
 
 
 def _order(home: FileScope, needed: dict[str, str]) -> Iterator[str]:

@@ -28,7 +28,7 @@ from .words import clean
 STEP = 7
 
 
-def split(amount: int, parts, *, name="x"):
+def split(amount: int, parts: "Absent", *, name="x") -> Never:
     '''Split it.'''
     return _share(amount, parts) + [STEP]
 
@@ -229,7 +229,7 @@ def test_a_model_gets_the_row_the_signature_and_the_docstring_and_nothing_else()
     text = prompt({"nodeid": "t::a", "bucket": "invariant_miss", "message": "m", "secret": "no"}, target)
     for part in (
         "invariant_miss",
-        "def split(amount: int, parts, *, name='x')",
+        "def split(amount: int, parts: 'Absent', *, name='x') -> Never:",
         "Split it.",
         '"message": "m"',
     ):
