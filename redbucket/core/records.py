@@ -134,7 +134,8 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="
     ``foreign`` are modules that came from the user's work tree, ``elsewhere``
     changed files whose module came from outside the tree, ``parts`` built or
     generated modules taken from the installed copy, ``pinned`` what was seeded,
-    ``sentinels`` what the sentinels did wrong, ``tampered`` judge-side files that
+    ``sentinels`` what the sentinels did wrong, ``prepared`` judge-side files that the
+    build wrote, ``tampered`` those that
     differ after the run, ``patched`` parts of the test machinery that were replaced in it,
     ``dropped`` the options and variables that would have rewritten expectations, ``appeared``
     new files under the fixture paths, ``unplayed`` how many interactions of a cassette no test asked for.
@@ -151,6 +152,7 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="
     pinned: list[str] = []
     sentinels: str = ""
     tampered: list[str] = []
+    prepared: list[str] = []
     patched: list[str] = []
     dropped: list[str] = []
     appeared: list[str] = []
@@ -208,6 +210,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     pinned: tuple[str, ...] = ()
     sentinels: str = ""
     tampered: tuple[str, ...] = ()
+    prepared: tuple[str, ...] = ()
     patched: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     appeared: tuple[str, ...] = ()

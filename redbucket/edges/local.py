@@ -20,6 +20,7 @@ from typing import Any
 
 import msgspec
 
+from redbucket.core import wellknown
 from redbucket.core.records import End, Footer, Header, Outcome, Restart
 from redbucket.core.runspec import RunSpec
 from redbucket.edges import environment, installed, masking, newfiles, supervise
@@ -28,6 +29,9 @@ from redbucket.edges.load import busy
 from redbucket.edges.recordfile import RecordFile
 
 _RECORDER = Path(__file__).resolve().parent.parent / "recorder"
+# What a build may not bring: whatever pytest or the interpreter looks for by its name. Metadata of
+# packages is what a build is for; its entry points are those of the tree's own configuration.
+_JUDGING = (*(n for n in wellknown.TEST_CONFIG if "-info/" not in n), *wellknown.SHARED_CONFIG)
 _CHANNEL_GONE = 96  # recorder.channel
 _MAX_RESTARTS = 200
 _PREPARE_LIMIT = 3600.0
@@ -112,23 +116,30 @@ class LocalRunner:
             with record:
                 record.write(header)
                 began = time.monotonic()
-                failed = self._prepare(tree, env)
-                if failed:
-                    record.write(Footer(complete=False, reason=failed))
-                    return record_path
+                prepared: list[str] = []
+                if self.prepare:
+                    made, there = self.digest(tree, spec.watched), newfiles.listing(tree)
+                    failed = self._prepare(tree, env)
+                    if failed:
+                        record.write(Footer(complete=False, reason=failed))
+                        return record_path
+                    now = self.digest(tree, spec.watched)
+                    # a build is the patch's code, too: it may not write what judges
+                    prepared = sorted(p for p in made if made[p] != now.get(p))
+                    prepared += newfiles.appeared(tree, there, _JUDGING)
                 before, stamps = self.digest(tree, spec.watched), _stamps(tree, spec.watched)
                 listed = newfiles.listing(tree) if spec.recorded else frozenset[str]()
                 # laid out before any code of the patch ran; a build may differ from run to run
                 first = before if self.prepare else self._first.setdefault(spec.tree, before)
                 with busy(self.launch.python, spec.conditions.load):
                     footer = _Run(self, spec, place, tree, env, record).go()
-                after, now = self.digest(tree, spec.watched), _stamps(tree, spec.watched)
+                after, later = self.digest(tree, spec.watched), _stamps(tree, spec.watched)
                 fixtures = frozenset(spec.fixtures)
                 tampered = sorted(
                     path
                     for path in before
                     if not (first.get(path) == before[path] == after.get(path))
-                    or (stamps.get(path) != now.get(path) and path not in fixtures)
+                    or (stamps.get(path) != later.get(path) and path not in fixtures)
                 )
                 appeared = newfiles.appeared(tree, listed, spec.recorded) if spec.recorded else []
                 rewritten = installed.differences(self._installed, self.installed())
@@ -137,7 +148,11 @@ class LocalRunner:
                     footer = msgspec.structs.replace(footer, complete=False, reason=reason)
                 record.write(
                     msgspec.structs.replace(
-                        footer, tampered=tampered, appeared=appeared, duration=time.monotonic() - began
+                        footer,
+                        tampered=tampered,
+                        prepared=prepared,
+                        appeared=appeared,
+                        duration=time.monotonic() - began,
                     )
                 )
         finally:

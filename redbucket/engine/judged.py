@@ -148,6 +148,18 @@ class Said:
                 )
             )
 
+        built = set(base.prepared) if base is not None else set()
+        for path in sorted({p for run in head for p in run.prepared} - built):
+            self.out.findings.append(
+                Finding(
+                    rule="judge-rewritten",
+                    severity=Severity.REFUSE,
+                    path=path,
+                    reason="[run] prepare writes this file, which judges the patch, and does not in base",
+                    remedy="find what writes it: a build must leave tests, fixtures and test configuration alone",
+                )
+            )
+
     def patched(self, parts: Sequence[str], base: Run | None) -> None:
         """What decides outcomes was replaced in head's process, and not in base's."""
         parts = [p for p in parts if base is None or p not in base.patched]

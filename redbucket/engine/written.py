@@ -14,7 +14,7 @@ _NAMED = 20
 
 def touched(head: Sequence[Run]) -> list[str]:
     """Return the paths that differ after any of the runs, new ones too."""
-    return sorted({path for run in head for path in (*run.tampered, *run.appeared)})
+    return sorted({path for run in head for path in (*run.tampered, *run.prepared, *run.appeared)})
 
 
 def written(head: Sequence[Run], base: Run | None, judge: JudgeSide, *, agent: bool) -> list[Finding]:

@@ -149,6 +149,7 @@ class _Building:
             pinned=tuple(footer.pinned),
             sentinels=footer.sentinels,
             tampered=tuple(footer.tampered),
+            prepared=tuple(footer.prepared),
             patched=tuple(footer.patched),
             dropped=tuple(footer.dropped),
             appeared=tuple(footer.appeared),
