@@ -73,7 +73,7 @@ FAULTS = (
         _BOLTONS,
         "boltons/strutils.py",
         "tests/test_strutils.py::test_parse_int_list",
-        ("max(range_list) + 1)", "max(range_list))"),
+        ("max(range_limits)+1))", "max(range_limits)))"),
     ),
     Fault(
         "divide",

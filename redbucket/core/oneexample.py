@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from redbucket.core.extent import LEAST, MANY, Check, Dimension, Value, is_domain, size_of
-from redbucket.core.filescope import FileScope, Function, bases, members
+from redbucket.core.filescope import FUNCTIONS, FileScope, Function, bases, members
 from redbucket.core.naming import Env
-from redbucket.core.pytree import dotted, source_text
+from redbucket.core.pytree import dotted, shape, source_text
 from redbucket.core.testparameters import Parameters
 
 _OFF = frozenset({"skip", "skipif", "skipIf", "skipUnless", "xfail", "expectedFailure"})
@@ -66,6 +66,24 @@ def read_tests(scope: FileScope, wanted: set[str] | None = None) -> Iterator[tup
             for shown in (name, f"{name}.runTest"):
                 if _chosen(shown, "test", wanted) or (wanted is None and shown.endswith("runTest")):
                     yield shown, _read_machine(scope, machine)
+
+
+def shapes(scope: FileScope) -> tuple[dict[str, str], str]:
+    """Return the shape of each test of a file, and one of all else that is in it: equal shapes run the same."""
+    tests: dict[str, str] = {}
+    rest: list[ast.stmt] = []
+    for node in scope.tree.body if scope.tree is not None else []:
+        if isinstance(node, FUNCTIONS) and node.name.startswith("test"):
+            tests[node.name] = shape(node)
+        elif isinstance(node, ast.ClassDef) and any(name.startswith("test") for name in members(node)):
+            own = {name: shape(part) for name, part in members(node).items()}
+            shared = [part for part in node.body if not getattr(part, "name", "").startswith("test")]
+            outer = shape([*node.bases, *node.decorator_list]) + shape(shared)
+            outer += "".join(text for name, text in own.items() if not name.startswith("test"))
+            tests.update({f"{node.name}.{n}": t + outer for n, t in own.items() if n.startswith("test")})
+        else:
+            rest.append(node)
+    return tests, shape(rest)
 
 
 def _chosen(qualname: str, name: str, wanted: set[str] | None) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from redbucket.core.errors import Misused
 from redbucket.core.findings import Finding, Severity
-from redbucket.core.oneexample import Form, Reading, read_test, read_tests
+from redbucket.core.oneexample import Form, Reading, read_test, read_tests, shapes
 from redbucket.core.pytree import is_python
 from redbucket.core.testpath import file_of, pytest_id
 from redbucket.core.testtree import WHOLE
@@ -63,14 +63,19 @@ def _replaced(
         scope, now = before.scope(path), after.scope(path)
         if scope is None or now is None:
             continue  # a file that is gone or unreadable is another guard's
-        head = dict(read_tests(now))
-        fresh = None
-        for name, reading in read_tests(scope):
+        (was, around), (new_tests, around_now) = shapes(scope), shapes(now)
+        # to read a test takes milliseconds: only what runs otherwise is read
+        changed = None if around != around_now else {n for n, text in was.items() if new_tests.get(n) != text}
+        if changed is not None and not changed:
+            continue
+        fresh: list[Reading] | None = None
+        for name, reading in read_tests(scope, changed):
             if reading.form is not Form.PROPERTY:
                 continue
-            kept = head.get(name)
+            kept = read_test(now, name)
             if kept is None:
-                fresh = _fresh(scope, head) if fresh is None else fresh
+                if fresh is None:
+                    fresh = [r for _, r in read_tests(now, set(new_tests) - set(was))]
                 kept = _successor(reading, fresh)
             if kept is not None and kept.form not in (Form.PROPERTY, Form.UNKNOWN):
                 yield Finding(
@@ -82,11 +87,6 @@ def _replaced(
                     reason=f"{name} went through a domain, and what takes its place does not: {kept.why}",
                     remedy=f"put the property back, or {ENDORSE.format(path=path)}",
                 )
-
-
-def _fresh(scope: object, head: dict[str, Reading]) -> list[Reading]:
-    known = dict(read_tests(scope)) if scope is not None else {}  # type: ignore[arg-type]
-    return [reading for name, reading in head.items() if name not in known]
 
 
 def _successor(gone: Reading, fresh: Iterable[Reading]) -> Reading | None:
