@@ -77,7 +77,8 @@ def _said(message: str, called: set[str]) -> Iterator[ast.Call]:
     An attribute is said as ``<function split at 0x7f>(11, 3)``: ``called`` are the names by which the test calls.
     """
     by_name = {name.rpartition(".")[2]: name for name in sorted(called)}
-    plain = re.sub(r" \([^()\s]+:\w+\)$", "", message[:_LONGEST].rstrip())  # where it failed
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", message[:_LONGEST])  # pytest colours what it compares
+    plain = re.sub(r" \([^()\s]+:\w+\)$", "", plain.rstrip())  # where it failed
     plain = re.sub(r"<function (?:\w+\.)*(\w+) at 0x[^>]*>\(", lambda m: f"{by_name.get(m[1], m[1])}(", plain)
     for text in re.findall(r"(?:= |and +)([A-Za-z_][\w.]*\(.*\))$", plain, re.M):
         try:
@@ -246,11 +247,26 @@ class _Put(ast.NodeTransformer):
         return self._row.get(node.id, node)
 
 
-def with_rows(node: Function) -> list[ast.AST]:
-    """Return the test, and for each of its literal rows a copy with the row's values put in."""
+def _row_id(number: int, row: dict[str, ast.expr]) -> str:
+    """Return the id that pytest makes of a row by itself."""
+    parts = []
+    for name, node in row.items():
+        found = _literals(node, FileScope())
+        plain = found and isinstance(found[0], (str, int, float, type(None)))
+        parts.append(str(found[0]) if plain else f"{name}{number}")
+    return "-".join(parts)
+
+
+def with_rows(node: Function, failed: str = "") -> list[ast.AST]:
+    """Return the test, and for each of its literal rows a copy with the row's values put in.
+
+    ``failed`` is the id of the row that failed, which comes first.
+    """
     source = ast.unparse(ast.Module(body=list(node.body), type_ignores=[]))
     found: list[ast.AST] = [node]
-    for row in list(parametrised(node))[:50]:
+    rows = list(enumerate(parametrised(node)))
+    rows.sort(key=lambda item: _row_id(*item) != failed)
+    for _, row in rows[:50]:
         found.append(_Put(row).visit(ast.parse(source)))
     known: dict[str, ast.expr] = {}
     for statement in node.body:

@@ -67,7 +67,8 @@ class Draft:
             )
         message = str(row.get("message", ""))
         found: dict[str, Target] = {}
-        for part in with_rows(node):
+        failed = nodeid.partition("[")[2].removesuffix("]")
+        for part in with_rows(node, failed):
             for target in targets(scope, part, message):
                 found.setdefault(target.callee, target)
                 known = found[target.callee]

@@ -102,6 +102,9 @@ def test_the_calls_of_a_test_with_its_literals_rows_and_message() -> None:
         "test_a", "assert 1\n +  where 1 = <function split at 0x7f12>(*[21, 8]) (tests/test_a.py:test_a)\n"
     )
     assert said["money.split"].seen[0] == (21, 8, "x")
+    test = read_scope(ast.parse(TEST)).functions["test_rows"]
+    assert "cut(3, 4)" in ast.unparse(with_rows(test, "3-4")[1])
+    assert "cut(1, 2)" in ast.unparse(with_rows(test, "n0-m0")[1])
     rows = found("test_rows")["cut"]
     assert rows.parameters[0].values
 
