@@ -16,6 +16,7 @@ from redbucket.core.doctests import doctest_change
 from redbucket.core.functions import compare_functions
 from redbucket.core.pytree import is_python, kept_shape, parse_anew, same_tree, shape, without_docstring
 from redbucket.core.scope import Asked, Entry, Scope, read_scope
+from redbucket.core.verbatim import share_shapes
 
 __all__ = ["Alteration", "Detail", "Effect", "altered", "doctest_change"]
 
@@ -54,7 +55,11 @@ def altered(
     for tree in (before, after):
         strip_annotations(tree)
     bodies = [without_docstring(tree) for tree in (before, after)]
-    if [kept_shape(node) for node in bodies[0]] == [kept_shape(node) for node in bodies[1]]:
+    if old is not None:
+        share_shapes(bodies[0], old, bodies[1], new)
+    if len(bodies[0]) == len(bodies[1]) and all(
+        kept_shape(was) == kept_shape(now) for was, now in zip(*bodies, strict=True)
+    ):
         if old is not None and same_tree(old, new):
             return UNCHANGED
         said = [] if old is None else [Detail("changes annotations, which no test runs by")]

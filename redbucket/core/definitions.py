@@ -15,10 +15,10 @@ def packages(entries: list[Entry]) -> set[str] | None:
     """Return the modules that ``import`` statements alone bind a package's name for, ``None`` for anything else."""
     found = set()
     for entry in entries:
-        level, _, rest = entry.text.removeprefix(entry.guard).partition(":")
+        level, _, rest = entry.imported.partition(":")
         module, _, name = rest.partition(":")
         own = module == entry.name or module.startswith(f"{entry.name}.")
-        if entry.kind != "import" or entry.guard or level != "0" or name or not own:
+        if entry.guard or level != "0" or name or not own:
             return None
         found.add(module)
     return found
@@ -27,7 +27,7 @@ def packages(entries: list[Entry]) -> set[str] | None:
 def same_type(old: Entry, new: Entry) -> bool:
     """Return whether a name for types only moved between the modules of the standard library that have it."""
     (was, left), (now, right) = (
-        entry.text.removeprefix(f"{entry.guard}0:").split(":", 1) if ":" in entry.text else ("", "")
+        entry.imported.removeprefix("0:").split(":", 1) if entry.imported else ("", "")
         for entry in (old, new)
     )
     return was in _TYPES and now in _TYPES and left == right and old.guard == new.guard

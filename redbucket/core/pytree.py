@@ -90,6 +90,11 @@ def kept_shape(node: ast.AST) -> str:
     return text
 
 
+def set_shape(node: ast.AST, text: str) -> None:
+    """Have ``kept_shape`` return ``text`` for a node of which it is known without looking."""
+    vars(node)["_shape"] = text
+
+
 def _backwards(kind: type[ast.AST]) -> tuple[str, ...]:
     """Return the fields of a kind of node that change what runs, the last one first."""
     names = tuple(name for name in reversed(kind._fields) if name not in _IGNORED)

@@ -20,15 +20,20 @@ _COMPOUND = (ast.If, ast.Try)
 
 @dataclass(frozen=True)
 class Entry:
-    """One definition of a name; ``text`` is equal for two that run the same."""
+    """One definition of a name; ``imported`` says what an import binds it to, "" for anything else."""
 
     name: str
     kind: str
     node: ast.AST
-    text: str
     guard: str
     line: int
     fixture: tuple[str, bool] | None = None
+    imported: str = ""
+
+    @property
+    def text(self) -> str:
+        """A text that is equal for two that run the same; worked out when it is asked for, which takes time."""
+        return self.guard + (self.imported or kept_shape(self.node))
 
     @property
     def ambient(self) -> bool:
@@ -190,8 +195,8 @@ def _read(scope: Scope, body: Iterable[ast.stmt], guard: str) -> None:
                 _read(scope, handler.body, inner + shape(handler.type))
         elif isinstance(node, (ast.Import, ast.ImportFrom)) and "*" not in import_refs(node):
             for bound, ref in import_refs(node).items():
-                text = f"{guard}{ref.level}:{ref.module}:{ref.name}"
-                entry = Entry(bound, "import", node, text, guard, node.lineno)
+                imported = f"{ref.level}:{ref.module}:{ref.name}"
+                entry = Entry(bound, "import", node, guard, node.lineno, imported=imported)
                 scope.names.setdefault(bound, []).append(entry)
         elif names := _assigned(node):
             for name in names:
@@ -224,7 +229,7 @@ def _sets_imported(node: ast.AST, scope: Scope) -> bool:
 def _enter(
     scope: Scope, name: str, kind: str, node: ast.stmt, guard: str, fixture: tuple[str, bool] | None = None
 ) -> None:
-    entry = Entry(name, kind, node, guard + kept_shape(node), guard, node.lineno, fixture)
+    entry = Entry(name, kind, node, guard, node.lineno, fixture)
     scope.names.setdefault(name, []).append(entry)
 
 
