@@ -247,14 +247,16 @@ class _Put(ast.NodeTransformer):
         return self._row.get(node.id, node)
 
 
-def _row_id(number: int, row: dict[str, ast.expr]) -> str:
-    """Return the id that pytest makes of a row by itself."""
+def _row_ids(number: int, row: dict[str, ast.expr]) -> set[str]:
+    """Return the ids that pytest makes of a row by itself, and with ``ids=str`` or ``ids=repr``."""
+    values = [_literals(node, FileScope()) for node in row.values()]
+    given = {"-".join(how(v[0]) for v in values) for how in (str, repr)} if all(values) else set()
     parts = []
     for name, node in row.items():
         found = _literals(node, FileScope())
         plain = found and isinstance(found[0], (str, int, float, type(None)))
         parts.append(str(found[0]) if plain else f"{name}{number}")
-    return "-".join(parts)
+    return {"-".join(parts), *given}
 
 
 def with_rows(node: Function, failed: str = "") -> list[ast.AST]:
@@ -265,7 +267,7 @@ def with_rows(node: Function, failed: str = "") -> list[ast.AST]:
     source = ast.unparse(ast.Module(body=list(node.body), type_ignores=[]))
     found: list[ast.AST] = [node]
     rows = list(enumerate(parametrised(node)))
-    rows.sort(key=lambda item: _row_id(*item) != failed)
+    rows.sort(key=lambda item: failed not in _row_ids(*item))
     for _, row in rows[:50]:
         found.append(_Put(row).visit(ast.parse(source)))
     known: dict[str, ast.expr] = {}
