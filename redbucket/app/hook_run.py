@@ -10,6 +10,7 @@ from pathlib import Path
 
 from redbucket.app.ending import ended
 from redbucket.app.hand_merge import as_committed, merge_heads
+from redbucket.app.hook_report import tell
 from redbucket.app.output import finish, undo
 from redbucket.app.session import Session, session
 from redbucket.core.errors import ACCEPTED, Misused, RedbucketError
@@ -68,12 +69,14 @@ def run(
             if not any(offer.head not in heads for offer in found):
                 code = _judge_by_hand(opened, name, heads, found[0].head_ref, environment, verbose=verbose)
                 return undo(code, way_back(opened.repository))
-        code = _worst([_judge(opened, name, offer, tip, current, verbose=verbose) for offer in found])
+        code = _worst(
+            [_judge(opened, name, offer, tip, current, environment, verbose=verbose) for offer in found]
+        )
         merging = any(offer.base == "HEAD" for offer in found)
         if merging and len(found) > 1 and code == ACCEPTED:
             # each head by itself may be right, and all of them together wrong
             seeing, made = as_committed(opened, [offer.head for offer in found])
-            code = _report(seeing, name, Request(base="HEAD", head=made), verbose=verbose)
+            code = _report(seeing, name, Request(base="HEAD", head=made), environment, verbose=verbose)
         return undo(code, "git merge --abort" if merging else way_back(opened.repository))
 
 
@@ -125,16 +128,25 @@ def _judge_by_hand(
     seeing, made = as_committed(opened, heads)
     agent = bool(marks_of_environment(environment))
     request = Request(base="HEAD", head=made, head_ref=head_ref, agent=agent)
-    return _report(seeing, name, request, verbose=verbose)
+    return _report(seeing, name, request, environment, verbose=verbose)
 
 
-def _judge(opened: Session, name: str, offer: Offer, tip: str, current: str, *, verbose: bool) -> int:
+def _judge(
+    opened: Session,
+    name: str,
+    offer: Offer,
+    tip: str,
+    current: str,
+    environment: Mapping[str, str],
+    *,
+    verbose: bool,
+) -> int:
     staged = name != "gate" and offer.base is None and offer.head == "HEAD"
     request = Request(base=offer.base, head=offer.head, head_ref=offer.head_ref)
     if staged:
         request = Request(base=tip, head_ref=current)
     try:
-        return _report(opened, name, request, staged=staged, lands=offer.lands, verbose=verbose)
+        return _report(opened, name, request, environment, staged=staged, lands=offer.lands, verbose=verbose)
     except RedbucketError as error:
         if error.code == "no-base" and (name != "gate" or not offer.lands):
             print(f"redbucket: nothing was judged: {error.reason}; {error.remedy}", file=sys.stderr)
@@ -154,6 +166,7 @@ def _report(
     opened: Session,
     name: str,
     request: Request,
+    environment: Mapping[str, str],
     *,
     staged: bool = False,
     lands: bool = True,
@@ -163,10 +176,12 @@ def _report(
         report = opened.gate(request)
     else:
         report = opened.guard(request, STATIC[name], staged=staged)
-    code = finish(report, "text", None, quiet=name != "gate", verbose=verbose)
-    if not lands and {f.rule for f in report.findings if f.severity is Severity.REFUSE} == {"merge-conflict"}:
+    rules = {f.rule for f in report.findings if f.severity is Severity.REFUSE}
+    if not lands and rules == {"merge-conflict"}:
+        finish(report, "text", None, quiet=name != "gate", verbose=verbose)
         return ACCEPTED  # said, but a branch that lands nowhere yet may be pushed
-    return code
+    folder = opened.repository.git_dir / "redbucket"
+    return tell(report, f"redbucket-{name}", environment, folder, quiet=name != "gate", verbose=verbose)
 
 
 def _worst(codes: Sequence[int]) -> int:

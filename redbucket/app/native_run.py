@@ -9,11 +9,13 @@ from pathlib import Path
 
 from redbucket.app.ending import ended
 from redbucket.app.hand_merge import as_committed, merge_heads
-from redbucket.app.output import finish, undo
+from redbucket.app.hook_report import tell
+from redbucket.app.output import undo
 from redbucket.app.session import Session, session
 from redbucket.core.errors import ACCEPTED, REFUSED, Misused, RedbucketError, Undecided
 from redbucket.core.marks import marks_of_environment
 from redbucket.core.policy import POLICY_NAME, Policy
+from redbucket.core.report import GateReport
 from redbucket.edges.progress import Progress
 from redbucket.edges.repository import Repository
 from redbucket.edges.unfinished import way_back
@@ -155,7 +157,7 @@ def _unlanded(opened: Session, offer: Offer) -> int:
     rules = {finding.rule for finding in report.findings if finding.severity.value == "refuse"}
     if rules <= {"merge-conflict"}:
         return ACCEPTED
-    return finish(report, "text", None, quiet=True, verbose=False)
+    return _tell(opened, report)
 
 
 # --- refs that change
@@ -342,7 +344,12 @@ def _gate(opened: Session, offer: Offer) -> int:
 
 def _finish(opened: Session, request: Request, *, staged: bool = False, full: bool = False) -> int:
     report = opened.gate(request) if full else opened.guard(request, None, staged=staged)
-    return finish(report, "text", None, quiet=True, verbose=False)
+    return _tell(opened, report)
+
+
+def _tell(opened: Session, report: GateReport) -> int:
+    folder = opened.repository.git_dir / "redbucket"
+    return tell(report, "the git hook of redbucket", os.environ, folder, quiet=True)
 
 
 def _worst(codes: Sequence[int]) -> int:

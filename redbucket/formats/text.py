@@ -33,6 +33,12 @@ def render(report: GateReport, *, width: int = 80, color: bool = False, verbose:
     return "\n".join(line.rstrip() for line in page.report(report)).strip("\n") + "\n"
 
 
+def shown_findings(report: GateReport, *, verbose: bool = False) -> list[Finding]:
+    """Return the findings that ``render`` says in full, refusals first; it only counts the others."""
+    found = phrases.ranked(report.findings)
+    return found if verbose else found[:_LIMIT]
+
+
 class _Page:
     def __init__(self, width: int, color: bool, verbose: bool) -> None:
         self.width, self.color, self.verbose = width, color, verbose
@@ -51,7 +57,9 @@ class _Page:
             yield ""
             yield from wrap(phrases.UNTRUSTED_GREEN.capitalize(), self.width)
         yield from self.problems("Undecided", report.undecided)
-        yield from self.findings(phrases.ranked(report.findings))
+        yield from self.findings(
+            phrases.ranked(report.findings), shown_findings(report, verbose=self.verbose)
+        )
         for group, rows in groups.items():
             if rows and group is not Group.PASSED and (group is not Group.SKIPPED or self.verbose):
                 undecided = group is Group.UNCLASSIFIED and bool(report.undecided)
@@ -102,16 +110,15 @@ class _Page:
         if len(problems) > shown:
             yield f"  {_more(len(problems) - shown)}"
 
-    def findings(self, findings: Sequence[Finding]) -> Iterator[str]:
+    def findings(self, findings: Sequence[Finding], shown: Sequence[Finding]) -> Iterator[str]:
         if not findings:
             return
         yield ""
         yield self.paint("bold", "Findings")
-        shown = len(findings) if self.verbose else _LIMIT
-        for finding in findings[:shown]:
+        for finding in shown:
             yield from self.finding(finding)
-        if len(findings) > shown:
-            yield f"  {_more(len(findings) - shown)}"
+        if len(findings) > len(shown):
+            yield f"  {_more(len(findings) - len(shown))}"
 
     def finding(self, finding: Finding) -> Iterator[str]:
         place = line(finding.path or finding.nodeid or "")

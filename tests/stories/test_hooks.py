@@ -120,6 +120,35 @@ def test_a_merge_that_breaks_an_invariant(shop: Hooked) -> None:
     assert shop.tip() == before
 
 
+def test_a_finding_is_said_once_and_refused_by_each_hook(shop: Hooked) -> None:
+    """The first hook that looks says it in full, the others name that hook, and all fail."""
+    shop.patch({"tests/test_shop.py": BENT})
+    before = shop.tip()
+    for _ in range(2):  # what an earlier merge said is no reason to be silent
+        tried = shop.git("merge", "--no-ff", "--no-edit", "agent/fix")
+        assert tried.code != 0
+        assert tried.said.count("refuse altered-test  tests/test_shop.py") == 1, tried.said
+        assert tried.said.count("hook id: ") == 2
+        assert tried.said.count("exit code: 1") == 2, tried.said
+        assert "said-already" in tried.said
+        assert "redbucket-gate" in tried.said
+        assert shop.tip() == before
+        shop.git("merge", "--abort")
+    alone = shop.run(
+        PRE_COMMIT,
+        "run",
+        "untrusted",
+        "--hook-stage",
+        "manual",
+        "--from-ref",
+        "main",
+        "--to-ref",
+        "agent/fix",
+    )
+    assert alone.code != 0
+    assert "refuse altered-test  tests/test_shop.py" in alone.said
+
+
 def test_a_pull(shop: Hooked, tmp_path: Path) -> None:
     """git tells a pull's hook the commit only; who wrote it is told by the commit itself."""
     shop.patch({"tests/test_shop.py": BENT, "shop.py": WRONG}, branch="fix")

@@ -459,6 +459,27 @@ def test_pre_commits_own_hooks_chain_in_either_order(shop: Shop) -> None:
             assert "chained by pre-commit" in install(shop.repo, "--hooks", "pre-commit").out
 
 
+def test_beside_pre_commits_hooks_a_finding_is_said_once(shop: Shop) -> None:
+    """pre-commit that is installed last runs redbucket's native hook and its own, whatever the first says."""
+    hook = Path(sys.prefix, "bin", "redbucket-untrusted-tests")
+    config = (
+        "repos:\n- repo: local\n  hooks:\n  - {id: untrusted, name: untrusted, language: system, "
+        f"entry: {hook}, always_run: true, pass_filenames: false}}\n"
+    )
+    shop.repo.commit({".pre-commit-config.yaml": config}, "config")
+    install(shop.repo, "--hooks", "pre-commit")
+    environment = shop.repo.environment(PRE_COMMIT_HOME=str(shop.path.parent / "store"))
+    theirs = [sys.executable, "-m", "pre_commit", "install"]
+    subprocess.run(theirs, cwd=shop.path, env=environment, check=True, capture_output=True)
+    shop.repo.branch("agent/y")
+    shop.repo.stage(BAD)
+    done = git(shop.repo, "commit", "-m", "x", PRE_COMMIT_HOME=environment["PRE_COMMIT_HOME"])
+    assert done.code == 1
+    assert done.said.count("refuse altered-test") == 1, done.said
+    assert "said in full by the git hook of redbucket" in " ".join(done.said.split())
+    assert "exit code: 1" in done.said
+
+
 def test_which_hooks(shop: Shop) -> None:
     assert_clear(redbucket("install", "-C", shop.path, "--hooks", "post-commit"), 3, "unknown-hook")
     server = bare(shop)
