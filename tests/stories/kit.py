@@ -12,6 +12,7 @@ import contextlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -218,6 +219,12 @@ def assert_clear(ended: Ended, exit_code: int, error: str) -> None:
     assert "Traceback" not in ended.err
 
 
+def _listening() -> None:
+    """A shell starts what runs in its background with SIGINT ignored, and that is inherited."""
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @contextlib.contextmanager
 def started(*words: str | Path, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
     """Run the console script as a process of its own; it is killed at the end if it still lives."""
@@ -227,6 +234,7 @@ def started(*words: str | Path, **environment: str) -> Iterator[subprocess.Popen
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, **environment},
+        preexec_fn=_listening,
     )
     try:
         yield process
