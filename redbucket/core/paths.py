@@ -7,10 +7,10 @@ form: on a disk that folds case or normalises names, ``Conftest.py`` is read as
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from redbucket.core.errors import Misused
 from redbucket.core.policy import Policy
@@ -23,11 +23,8 @@ from redbucket.core.wellknown import (
     TEST_CONFIG,
 )
 
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
-
-
 _REMEMBERED = 20_000  # several guards ask about the same paths, one after the other
+_NAMED_GROUP = re.compile(r"\(\?P<\w+>")
 _WILD = frozenset("*?[]\\!#")
 
 
@@ -39,15 +36,26 @@ def fold(path: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _compiled(patterns: tuple[str, ...]) -> GitIgnoreSpec:
+def _compiled(patterns: tuple[str, ...]) -> Callable[[str], object]:
+    """Return what says whether a path matches. Raises Misused on a bad pattern."""
     from pathspec import GitIgnoreSpec  # imported late: a third of a hook's start-up time
 
     try:
-        return GitIgnoreSpec.from_lines(patterns)
+        spec = GitIgnoreSpec.from_lines(patterns)
     except Exception as problem:  # pathspec lets re.error and its own kinds through
         raise Misused(
             "policy-value", f"not a gitignore pattern: {problem}", "correct the pattern in the policy"
         ) from problem
+    wanted = [pattern for pattern in spec.patterns if pattern.include is not None]
+    regexes = [getattr(pattern, "regex", None) for pattern in wanted if pattern.include]
+    texts = [regex.pattern for regex in regexes if regex is not None and regex.pattern.startswith("^")]
+    if len(texts) < len(wanted) or any("(?P<" in pattern for pattern in patterns):
+        return spec.match_file
+    # Where no pattern takes back another, one regular expression of all says the same in a third of the time.
+    # pathspec marks by a named group that a folder matched, which matters only in their order.
+    joined = "|".join(f"(?:{_NAMED_GROUP.sub('(?:', text)})" for text in texts)
+    whole = re.compile(joined or "(?!)").match
+    return lambda path: spec.match_file(path) if path.startswith(("/", "./")) else whole(path)
 
 
 class Matcher:
@@ -117,7 +125,7 @@ class _Specs:
             chosen = tuple(
                 p for p, need in zip(self._patterns, self._needs, strict=True) if not need or need in found
             )
-        return bool(chosen) and _compiled(chosen).match_file(path)
+        return bool(chosen) and bool(_compiled(chosen)(path))
 
 
 def _needed_name(pattern: str) -> str:

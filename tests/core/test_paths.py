@@ -34,6 +34,11 @@ SIDE = JudgeSide(Policy())
         ("[A-Z]x", "Ax", True),
         ("[!a]x", "Ax", True),
         ("a/*.x", "a/b/c.x", False),
+        ("[(?P<ps_d>]x", "<x", True),
+        ("a|b", "a", False),
+        ("a|b", "x/a|b", True),
+        ("logs/", "logs", False),
+        ("logs/", "x/logs/y", True),
     ],
 )
 def test_matching(pattern: str, path: str, expected: bool) -> None:
@@ -68,6 +73,13 @@ _patterns = st.lists(
     max_size=5,
 )
 _paths = st.lists(st.sampled_from(["a", "b", "B", "c.py", "É", "ab"]), min_size=1, max_size=4).map("/".join)
+
+
+@given(_patterns.map(lambda patterns: [p.lstrip("!") for p in patterns]), _paths)
+def test_one_expression_of_all_changes_no_answer(patterns: list[str], path: str) -> None:
+    """Where no pattern takes back another, they are asked in one go."""
+    folded = GitIgnoreSpec.from_lines([fold(p) for p in patterns]).match_file(fold(path))
+    assert Matcher(patterns).matches(path) is (GitIgnoreSpec.from_lines(patterns).match_file(path) or folded)
 
 
 @given(_patterns, _paths)
