@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from posixpath import normpath
 
 import click
 
 from redbucket.app.session import Session, UserHistory
 from redbucket.core.errors import REFUSED, Misused
+from redbucket.core.flakes import parse
 from redbucket.core.identity import marks_of_branch, marks_of_environment
 from redbucket.core.patch import FILE_MODE, Entry
 from redbucket.core.policy import FLAKES_NAME, Policy
@@ -50,7 +52,7 @@ def flakes_bytes(opened: Session) -> bytes | None:
 
 
 def tree_to_check(opened: Session) -> str:
-    """Return HEAD's tree with the work tree's flakes.toml in it."""
+    """Return HEAD's tree with the work tree's flakes.toml in it, and the captures of it that are staged."""
     tree = opened.scratch.tree_of(opened.repository.resolve("HEAD"))
     if opened.repository.work_tree is None:
         return tree
@@ -59,7 +61,17 @@ def tree_to_check(opened: Session) -> str:
     known = opened.scratch.tree_view(tree).entries.get(FLAKES_NAME)
     if entry == known or (entry and known and known.is_file and entry.oid == known.oid):
         return tree
-    return opened.scratch.write_tree(tree, {FLAKES_NAME: entry})
+    return opened.scratch.write_tree(tree, {FLAKES_NAME: entry, **_staged_captures(opened, tree, raw or b"")})
+
+
+def _staged_captures(opened: Session, tree: str, raw: bytes) -> dict[str, Entry]:
+    """Return the entries of the index for replays that ``tree`` does not have: they are committed next."""
+    have = opened.scratch.entries(tree)
+    lacking = {normpath(entry.replay) for entry in parse(raw, FLAKES_NAME).entries} - {*have}
+    if not lacking:
+        return {}
+    index = opened.scratch.entries(opened.scratch.write_index_tree())
+    return {path: index[path] for path in lacking if path in index}
 
 
 def policy_of(opened: Session) -> Policy:

@@ -163,7 +163,8 @@ def add(
         edit(top / FLAKES_NAME, opened.repository.common_dir, change)
     if not quiet:
         click.echo(
-            f"{nodeid} is frozen until {freeze.expires}; commit {FLAKES_NAME}: freezes count from base"
+            f"{nodeid} is frozen until {freeze.expires}; commit {FLAKES_NAME} and {place}, "
+            f"both: freezes count from base\n  git add {quote(FLAKES_NAME)} {quote(place)}"
         )
     return ACCEPTED
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import date
+from posixpath import normpath
 from shlex import quote
 
 from redbucket.core.captures import capture_trouble
@@ -40,8 +41,10 @@ def check(context: Context, judge_side: Tests) -> list[Finding]:
                 f"correct {FLAKES_NAME}; `redbucket flakes check` says when it can be read",
             )
         )
+    stood = by_test(base, context.head.entries) if current.entries else {}
     for entry in current.entries:
-        found += _entry(context, entry)
+        was = stood.get(pytest_id(entry.nodeid, context.head.entries))
+        found += _entry(context, entry, added=was is None or was.replay != entry.replay)
     return found + list(switched_off(context, judge_side, frozen, RULE))
 
 
@@ -68,7 +71,8 @@ def _today(context: Context) -> date | None:
     return date.fromisoformat(given) if given else None
 
 
-def _entry(context: Context, entry: Freeze) -> Iterator[Finding]:
+def _entry(context: Context, entry: Freeze, *, added: bool) -> Iterator[Finding]:
+    """``added``: the patch brings this entry, or names another capture in it."""
     today = _today(context)
     if today is None:
         lapsed = "counts as expired: there is no date to hold it against"
@@ -98,17 +102,30 @@ def _entry(context: Context, entry: Freeze) -> Iterator[Finding]:
             Severity.WARN,
             entry.nodeid,
         )
-    capture = tree.entries.get(entry.replay)
-    if capture is not None and capture.is_file and not lapsed:
-        trouble = capture_trouble(
-            tree.read(entry.replay), entry.nodeid, lambda test: pytest_id(test, tree.entries)
+    if not lapsed:
+        yield from _replay(tree, entry, added=added)
+
+
+def _replay(tree: TreeView, entry: Freeze, *, added: bool) -> Iterator[Finding]:
+    path = entry.replay if entry.replay in tree.entries else normpath(entry.replay.replace("\\", "/"))
+    capture = tree.entries.get(path)
+    if capture is None or not capture.is_file:
+        what = "is not in the tree" if capture is None else "is a link or a submodule, not a file"
+        yield _finding(
+            f"its replay {entry.replay} {what}: nobody else can see the noise again",
+            f"commit the capture together with {FLAKES_NAME} (git add {quote(entry.replay)}); "
+            "if it is lost, take the entry out and add it anew with one that replays",
+            Severity.REFUSE if added else Severity.WARN,
+            entry.nodeid,
         )
-        if trouble:
-            yield _finding(
-                f"its replay {entry.replay} is not what it should be: {trouble}",
-                "record the noise again and name that capture",
-                nodeid=entry.nodeid,
-            )
+        return
+    trouble = capture_trouble(tree.read(path), entry.nodeid, lambda test: pytest_id(test, tree.entries))
+    if trouble:
+        yield _finding(
+            f"its replay {entry.replay} is not what it should be: {trouble}",
+            "record the noise again and name that capture",
+            nodeid=entry.nodeid,
+        )
 
 
 def reader(tree: TreeView) -> Callable[[str], bytes]:

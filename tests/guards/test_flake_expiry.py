@@ -17,14 +17,27 @@ TEST = "tests/test_a.py"
 ID = f"{TEST}::test_x"
 
 
+def capture(nodeid: str = ID) -> str:
+    return json.dumps({"schema": "redbucket.capture/1", "nodeid": nodeid})
+
+
 def freeze(nodeid: str = ID, expires: str = "2026-10-02", **more: str) -> str:
-    fields = {"owner": "ada", "ticket": "QA-1", "replay": "runs/c.json", **more}
+    fields = {
+        "owner": "ada",
+        "ticket": "QA-1",
+        "replay": f"runs/{nodeid.replace('.test_', '::test_').rpartition('::')[2]}.json",
+        **more,
+    }
     lines = "".join(f'{key} = "{value}"\n' for key, value in fields.items() if value)
     return f'["{nodeid}"]\nexpires = {expires}\n{lines}'
 
 
-BASE = {TEST: "def test_x(): pass\ndef test_y(): pass\n", "src/lib.py": "x = 1\n", "flakes.toml": freeze()}
-PLAIN = {k: v for k, v in BASE.items() if k != "flakes.toml"}
+PLAIN = {
+    TEST: "def test_x(): pass\ndef test_y(): pass\n",
+    "src/lib.py": "x = 1\n",
+    **{f"runs/{name}.json": capture(f"{TEST}::{name}") for name in ("test_x", "test_x[1]", "test_y")},
+}
+BASE = {**PLAIN, "flakes.toml": freeze()}
 
 
 def found(
@@ -125,7 +138,7 @@ def test_an_entry_for_all_rows_of_a_test_covers_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("capture", "says"),
+    ("content", "says"),
     [
         ("{", "not JSON"),
         ("[]", "no capture"),
@@ -137,15 +150,49 @@ def test_an_entry_for_all_rows_of_a_test_covers_none() -> None:
         (json.dumps({"schema": "redbucket.capture/1", "nodeid": ID, "bucket": "invariant_miss"}), "no noise"),
     ],
 )
-def test_a_replay_in_the_tree_must_be_a_capture_of_the_test(capture: str, says: str) -> None:
-    assert says in reasons(found({**BASE, "runs/c.json": capture}))
+def test_a_replay_in_the_tree_must_be_a_capture_of_the_test(content: str, says: str) -> None:
+    assert says in reasons(found({**BASE, "runs/test_x.json": content}))
 
 
 @pytest.mark.parametrize("nodeid", [ID, "tests.test_a.test_x"])
 def test_a_good_replay_is_silent(nodeid: str) -> None:
-    assert (
-        found({**BASE, "runs/c.json": json.dumps({"schema": "redbucket.capture/1", "nodeid": nodeid})}) == []
-    )
+    assert found({**BASE, "runs/test_x.json": capture(nodeid)}) == []
+
+
+NO_CAPTURE = {k: v for k, v in PLAIN.items() if k != "runs/test_x.json"}
+
+
+@pytest.mark.parametrize("agent", [True, False])
+def test_a_replay_that_base_lacks_is_a_warning(agent: bool) -> None:
+    (finding,) = found({**NO_CAPTURE, "flakes.toml": freeze()}, agent=agent)
+    assert (finding.severity.value, finding.nodeid) == ("warn", ID)
+    assert "its replay runs/test_x.json is not in the tree" in finding.reason
+    assert "git add runs/test_x.json" in finding.remedy
+    # the patch that takes the capture away hears it, too
+    (finding,) = found(BASE, {"runs/test_x.json": None}, agent=agent)
+    assert finding.severity.value == "warn"
+
+
+def test_a_freeze_that_a_person_adds_comes_with_its_replay() -> None:
+    findings = found(NO_CAPTURE, {"flakes.toml": freeze()}, agent=False)
+    assert [f.severity.value for f in findings] == ["note", "refuse"]
+    assert "is not in the tree" in findings[1].reason
+    with_it = {"flakes.toml": freeze(), "runs/test_x.json": capture()}
+    assert severities(found(NO_CAPTURE, with_it, agent=False)) == {"note"}
+    other = {"flakes.toml": freeze(replay="runs/lost.json")}
+    assert refused(found(BASE, other, agent=False))
+
+
+@pytest.mark.parametrize("path", ["./runs/test_x.json", "runs//test_x.json", "runs\\\\test_x.json"])
+def test_another_spelling_of_the_path_finds_the_replay(path: str) -> None:
+    assert found({**BASE, "flakes.toml": freeze(replay=path)}) == []
+    broken = {**BASE, "flakes.toml": freeze(replay=path), "runs/test_x.json": "{"}
+    assert "not JSON" in reasons(found(broken))
+
+
+def test_an_expired_freeze_without_its_replay_is_said_once() -> None:
+    (finding,) = found({**NO_CAPTURE, "flakes.toml": freeze()}, today="2026-10-03")
+    assert "expired on" in finding.reason
 
 
 @pytest.mark.parametrize(

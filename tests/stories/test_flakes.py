@@ -73,7 +73,10 @@ def flakes(shop: Shop) -> str | None:
 def test_from_add_to_remove(shop: Shop, machine: Machine) -> None:
     ended = add(shop, reason="races with the till")
     assert ended.exit_code == 0, ended.err
-    assert ended.out == f"{ID} is frozen until {SOON}; commit flakes.toml: freezes count from base\n"
+    assert ended.out == (
+        f"{ID} is frozen until {SOON}; commit flakes.toml and runs/c.json, both: freezes count from base\n"
+        "  git add flakes.toml runs/c.json\n"
+    )
     assert machine.asked == [ID]
     assert flakes(shop) == (
         f'["{ID}"]\nowner = "ada"\nticket = "QA-1"\nexpires = {SOON}\nreplay = "runs/c.json"\n'
@@ -279,8 +282,27 @@ def test_check_looks_at_the_work_tree_the_index_or_a_range(shop: Shop) -> None:
     assert reported("flakes", "check", "--base", "main", "--head", "main", "-C", shop.path).exit_code == 1
 
 
+def test_check_sees_a_capture_that_is_not_committed(tmp_path: Path, machine: Machine) -> None:
+    shop = Shop.open(tmp_path)
+    shop.repo.write({"runs/c.json": capture()})
+    added = add(shop)
+    assert added.out.endswith("  git add flakes.toml runs/c.json\n"), added.err
+    told = reported("flakes", "check", "-C", shop.path)
+    (refused,) = [f for f in told.findings("flake-expiry") if f["severity"] == "refuse"]
+    assert "its replay runs/c.json is not in the tree" in refused["reason"]
+    shop.repo.git("add", "flakes.toml")
+    assert reported("flakes", "check", "--staged", "-C", shop.path).exit_code == 1
+    shop.repo.git("add", "runs/c.json")
+    for more in ((), ("--staged",)):
+        assert redbucket("flakes", "check", *more, "-C", shop.path).exit_code == 0
+    shop.repo.git("rm", "-qf", "runs/c.json")
+    shop.repo.commit(message="freeze, but not its capture")
+    told = reported("flakes", "check", "--base", "main", "--head", "main", "-C", shop.path)
+    assert [(f["severity"], told.exit_code) for f in told.findings("flake-expiry")] == [("warn", 0)]
+
+
 def test_check_of_an_agents_branch(tmp_path: Path) -> None:
-    shop = Shop.open(tmp_path, {"flakes.toml": freeze()})
+    shop = Shop.open(tmp_path, {"flakes.toml": freeze(), "runs/c.json": capture()})
     later = (utc_today() + timedelta(days=20)).isoformat()
     shop.patch({"flakes.toml": freeze(expires=later)})
     words = ("flakes", "check", "--base", "main", "--head", "agent/fix", "-C", shop.path)
