@@ -9,6 +9,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
+from redbucket.app.again import again
 from redbucket.app.ending import ended
 from redbucket.app.hand_merge import as_committed, merge_heads
 from redbucket.app.hook_report import tell
@@ -179,6 +182,7 @@ def _report(
         report = opened.gate(request)
     else:
         report = opened.guard(request, STATIC[name], staged=staged)
+    report = msgspec.structs.replace(report, command=again(request, staged=staged))
     rules = {f.rule for f in report.findings if f.severity is Severity.REFUSE}
     if not lands and rules == {"merge-conflict"}:
         finish(report, "text", None, quiet=name != "gate", verbose=verbose)

@@ -7,6 +7,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
+from redbucket.app.again import again
 from redbucket.app.ending import ended
 from redbucket.app.hand_merge import as_committed, merge_heads
 from redbucket.app.hook_report import tell
@@ -344,7 +347,7 @@ def _gate(opened: Session, offer: Offer) -> int:
 
 def _finish(opened: Session, request: Request, *, staged: bool = False, full: bool = False) -> int:
     report = opened.gate(request) if full else opened.guard(request, None, staged=staged)
-    return _tell(opened, report)
+    return _tell(opened, msgspec.structs.replace(report, command=again(request, staged=staged)))
 
 
 def _tell(opened: Session, report: GateReport) -> int:

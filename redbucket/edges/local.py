@@ -23,7 +23,7 @@ import msgspec
 from redbucket.core import wellknown
 from redbucket.core.records import End, Footer, Header, Outcome, Restart
 from redbucket.core.runspec import RunSpec
-from redbucket.edges import environment, installed, masking, newfiles, supervise
+from redbucket.edges import environment, installed, masking, names, newfiles, supervise
 from redbucket.edges.interpreter import Launch
 from redbucket.edges.load import busy
 from redbucket.edges.recordfile import RecordFile
@@ -79,7 +79,7 @@ class LocalRunner:
     def run(self, spec: RunSpec) -> Path:
         """Run ``spec`` and return the path of its record; the record says how it went."""
         # the run's name says what it is for: code under test must not read it off its path
-        place = self.elsewhere() if spec.masked and self.elsewhere else self.folder / secrets.token_hex(6)
+        place = self.elsewhere() if spec.masked and self.elsewhere else self.folder / names.shuffled()
         place.mkdir(parents=True, exist_ok=True)
         place = place.resolve()  # what is imported must not have two names
         tree = place / self.tree_name

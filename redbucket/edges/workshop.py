@@ -7,7 +7,6 @@ import errno
 import fcntl
 import os
 import re
-import secrets
 import shutil
 import stat
 import tempfile
@@ -17,6 +16,7 @@ from types import TracebackType
 
 from redbucket.core.errors import WorldFailed
 from redbucket.core.records import SCHEMA
+from redbucket.edges.names import PATTERN, shuffled
 
 _PREFIX = "redbucket-"
 _UNBORN = ".redbucket-new-"  # a folder that has no lock yet, so that no other process takes it for stale
@@ -47,7 +47,7 @@ class Workshop:
     def __enter__(self) -> Workshop:
         try:
             self._parent.mkdir(parents=True, exist_ok=True)
-            unborn = Path(tempfile.mkdtemp(prefix=_UNBORN, dir=self._parent))
+            unborn = _unborn(self._parent)
             self._lock = os.open(unborn / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             fcntl.flock(self._lock, fcntl.LOCK_EX)
             # pytest searches upwards for its configuration; the search from any tree inside ends here
@@ -91,7 +91,7 @@ class Workshop:
 
         It goes with the workshop: a marker inside says its name.
         """
-        name = f"{_ELSEWHERE}{secrets.token_hex(6)}"
+        name = f"{_ELSEWHERE}{shuffled()}"
         try:
             (self.root / f"{_MARKER}{name}").touch()
             place = self.root.parent / name
@@ -118,6 +118,15 @@ class Workshop:
         except OSError as problem:
             raise cannot_write(folder, problem) from problem
         return target
+
+
+def _unborn(parent: Path) -> Path:
+    """Make a new folder of the user's own; raises OSError."""
+    while True:
+        place = parent / f"{_UNBORN}{shuffled()}"
+        with contextlib.suppress(FileExistsError):
+            place.mkdir(mode=0o700)
+            return place
 
 
 def set_aside(folder: Path) -> Path | None:
@@ -192,7 +201,7 @@ def remove(root: Path) -> bool:
     """
     for marker in root.glob(f"{_MARKER}*"):
         name = marker.name.removeprefix(_MARKER)
-        if re.fullmatch(_ELSEWHERE + "[0-9a-f]{12}", name):  # code under test may write here
+        if re.fullmatch(_ELSEWHERE + PATTERN, name):  # code under test may write here
             place = root.parent / name
             _open_up(place)
             shutil.rmtree(place, ignore_errors=True)

@@ -66,7 +66,9 @@ class Judge:
         expected = self._expected(collected, trials)
         self._note_missing(head, expected, collected, trials)
         names = list(trials.results)
-        if not troubles and not collected.collected and not any(run.tests for run in head):
+        ran = collected.collected or any(run.tests for run in head)
+        # a runner that imports the code under test itself says nothing of tests that are not there
+        if not ran and all(trouble.code == "code-from-elsewhere" for trouble in troubles):
             out.problems.append(no_tests(head[0]))
             return out
         if self.scope != "all":

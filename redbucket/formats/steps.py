@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from redbucket.core.findings import refusals
 from redbucket.core.report import GateReport, Row, Verdict
+from redbucket.core.wellknown import SHARED_CONFIG
 from redbucket.formats.clean import shell
 from redbucket.formats.phrases import Group
 from redbucket.formats.rules import ENDORSABLE
 
 _NAMED = 3
+_LISTED = 40  # paths of a command that is to be pasted: what it leaves out is not put back
 _COMMIT = (
     "if it is meant, a person makes this change in a commit and on a branch of their own; to approve an agent's"
     " bytes by a signature instead, name signers in the policy (identity.allowed_signers) and redbucket endorse"
@@ -60,9 +62,20 @@ def steps(report: GateReport, groups: dict[Group, list[Row]]) -> list[Step]:
     if not out and report.verdict is Verdict.ACCEPT:
         return [Step("nothing to do; no test or guard stands in the way of a merge")]
     if report.verdict is not Verdict.ACCEPT:
-        text = "then judge it again:" if out else "mend what is missing, then judge it again:"
-        out.append(Step(text, (), (report.command or "redbucket gate",)))
-    return out
+        command = report.command or "redbucket gate"
+        what = "judge it again:" if command.startswith("redbucket") else "try again:"
+        out.append(Step(f"then {what}" if out else f"mend what is missing, then {what}", (), (command,)))
+    return list(_once(out))
+
+
+def _once(steps: Iterable[Step]) -> Iterator[Step]:
+    """Leave out commands that a step before has, and steps that have nothing else to say."""
+    seen: set[str] = set()
+    for step in steps:
+        fresh = tuple(command for command in step.commands if command not in seen)
+        seen.update(fresh)
+        if fresh or not step.commands:
+            yield step._replace(commands=fresh)
 
 
 def _misses(rows: Sequence[Row]) -> list[Step]:
@@ -81,7 +94,9 @@ def _count(kinds: Sequence[str]) -> str:
 
 def _files(report: GateReport) -> list[Step]:
     refused = refusals(report.findings)
-    paths = list(dict.fromkeys(f.path for f in refused if f.path and f.rule in ENDORSABLE))
+    # a file that is source as well is not thrown back whole: its finding says which part it is
+    whole = [f for f in refused if f.path and f.rule in ENDORSABLE and not _shared(f.path)]
+    paths = list(dict.fromkeys(f.path for f in whole if f.path))
     out = []
     if paths:
         out += [
@@ -90,7 +105,7 @@ def _files(report: GateReport) -> list[Step]:
             if report.signatures
             else Step(_COMMIT),
         ]
-    others = [f for f in refused if not (f.path and f.rule in ENDORSABLE)]
+    others = [f for f in refused if f not in whole]
     out += [Step(text) for text in list(dict.fromkeys(f.remedy for f in others if f.remedy))[:_NAMED]]
     return out
 
@@ -117,6 +132,10 @@ def _drift(report: GateReport, rows: Sequence[Row]) -> list[Step]:
     ]
 
 
+def _shared(path: str) -> bool:
+    return path.rpartition("/")[2] in SHARED_CONFIG
+
+
 def _range(report: GateReport) -> str:
     if not (report.base and report.head):
         return ""
@@ -132,10 +151,14 @@ def _back(report: GateReport, paths: Sequence[str]) -> tuple[str, ...]:
         (f"git checkout {base} --", [path for path in paths if path not in added]),
         ("git rm -f --", [path for path in paths if path in added]),
     ):
-        words = [f"./{path}" if path.startswith(":") else path for path in chosen[:_NAMED]]
-        more = f"   # and {len(chosen) - _NAMED} more" if len(chosen) > _NAMED else ""
+        words = [f"./{path}" if path.startswith(":") else path for path in chosen[:_LISTED]]
+        more = f"   # and {len(chosen) - _LISTED} more" if len(chosen) > _LISTED else ""
         if words:
             out.append(f"{command} {' '.join(map(shell, words))}{more}")
+    if report.command.startswith("redbucket gate") and out:
+        out.append(
+            "git commit -m 'Put back what judges'"
+        )  # on the branch that is offered: commits are judged
     return tuple(out)
 
 

@@ -1,0 +1,53 @@
+"""What to do next: commands that can be pasted, each once, and enough to get through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from redbucket.core.findings import Finding, Severity
+from redbucket.core.report import GateReport, Verdict
+from redbucket.formats.phrases import grouped
+from redbucket.formats.steps import Step, steps
+
+
+def refused(*paths: str, rule: str = "protected-path", **more: Any) -> list[Step]:
+    findings = [
+        Finding(rule=rule, severity=Severity.REFUSE, path=path, reason="changed", remedy=f"look at {path}")
+        for path in paths
+    ]
+    report = GateReport(
+        verdict=Verdict.REFUSE, exit_code=1, base="b" * 40, head="c" * 40, findings=findings, **more
+    )
+    return steps(report, grouped(report.tests))
+
+
+def commands(found: list[Step]) -> list[str]:
+    return [command for step in found for command in step.commands]
+
+
+def test_all_paths_are_put_back_and_the_result_is_committed() -> None:
+    paths = [f"tests/test_{n}.py" for n in range(9)]
+    found = commands(refused(*paths, command="redbucket gate --base main"))
+    assert found == [
+        f"git checkout {'b' * 12} -- {' '.join(paths)}",
+        "git commit -m 'Put back what judges'",
+        "redbucket gate --base main",
+    ]
+
+
+def test_what_is_staged_is_committed_by_the_command_that_was_refused() -> None:
+    found = refused("flakes.toml", command="git commit")
+    assert commands(found)[-1] == "git commit"
+    assert "git commit -m 'Put back what judges'" not in commands(found)
+    assert found[-1].text == "then try again:"
+
+
+def test_a_file_that_is_source_as_well_is_not_thrown_back_whole() -> None:
+    found = refused("pyproject.toml", "tests/conftest.py", added=["pyproject.toml"], rule="runner-tamper")
+    assert not any("pyproject.toml" in command for command in commands(found))
+    assert "look at pyproject.toml" in [step.text for step in found]
+
+
+def test_no_command_is_given_twice() -> None:
+    found = commands(refused("a/fixtures.sha256", "a/fixtures.sha256"))
+    assert len(found) == len(set(found))
