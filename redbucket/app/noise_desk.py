@@ -23,7 +23,7 @@ from redbucket.edges.capturefile import write
 from redbucket.engine.bench import ParallelBench
 from redbucket.engine.capturing import hidden
 from redbucket.engine.explain import Explain
-from redbucket.engine.explained import explained
+from redbucket.engine.explained import Shell, explained
 from redbucket.engine.flakes import Replayed
 from redbucket.engine.replay import Replay
 from redbucket.engine.specs import Specs, specs_of_tree
@@ -161,7 +161,7 @@ def explain(
         place.world,
         specs,
         bench,
-        axes(specs.other_seed, time.time(), 3 * cpus()),
+        axes(specs.other_seed, time.time(), 3 * cpus(), specs.seed),
         opened.progress.say,
         time.monotonic,
         budget,
@@ -187,7 +187,10 @@ def explain(
             work.notes.append("no capture: a value of [run] env is in the id of a test")
         else:
             name = str(write(captures / file_name(safe), encode(safe)))
-    return explained(work, found, tree=place.tree, runner=_runner(opened, place), base=base, capture=name)
+    shell = Shell(
+        _runner(opened, place), head if place.subject is None else "", tuple(sorted(place.policy.run.env))
+    )
+    return explained(work, found, tree=place.tree, shell=shell, base=base, capture=name)
 
 
 def _in_base(opened: Session, place: Place, specs: Specs, bench: ParallelBench, nodeid: str) -> list[str]:

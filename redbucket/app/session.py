@@ -63,7 +63,7 @@ class UserHistory:
 def _axes(specs: Specs) -> Sequence[Axis]:
     from redbucket.core.axes import axes
 
-    return axes(specs.other_seed, time.time(), 3 * cpus())
+    return axes(specs.other_seed, time.time(), 3 * cpus(), specs.seed)
 
 
 def cpus() -> int:

@@ -31,6 +31,7 @@ class Axis:
     must not stand side by side. ``again``: each run uses what an equal one left behind.
     ``needs``: of no use unless the recorder saw one of these. ``hints``: goes first if it saw one of these.
     ``slows``: a test that is cut off for its time says nothing.
+    ``plain``: how a shell gives a test what it has without a variant; ``recorded``: the recorder alone acts on it.
     ``together``: of no effect on a test that passes with all such axes changed at once.
     """
 
@@ -45,8 +46,15 @@ class Axis:
     hints: frozenset[str] = frozenset()
     together: bool = False
     slows: bool = False
+    plain: str = ""
+    recorded: bool = False
 
 
+# The HOME of a run holds a git identity and nothing else.
+_PLAIN_HOME = (
+    'export HOME="$(mktemp -d)"; git config --global user.name Test; '
+    "git config --global user.email test@example.invalid; git config --global init.defaultBranch main;"
+)
 FIX_ORDER = {
     "victim": "make the polluter put back what it changes (a fixture, monkeypatch, addCleanup), "
     "or stop sharing that state",
@@ -57,14 +65,18 @@ FIX_INCONSISTENT = (
 )
 
 
-def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[Axis, ...]:
-    """Return the axes besides order, the likeliest and cheapest first. ``now`` is in seconds since 1970."""
+def axes(other_seed: Callable[[str], str], now: float, spinners: int, seed: str) -> tuple[Axis, ...]:
+    """Return the axes besides order, the likeliest and cheapest first. ``now`` is in seconds since 1970.
+
+    ``seed`` is what TEST_SEED and PYTHONHASHSEED are in a run that changes nothing.
+    """
     return (
         Axis(
             "hash order",
             tuple(_hash(other_seed(f"hash {n}")) for n in range(1, 7)),
             "sort what comes from a set or a dict of a set, or compare without order",
             together=True,
+            plain=f"PYTHONHASHSEED={seed}",
         ),
         Axis(
             "random seed",
@@ -73,6 +85,8 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[A
             "else draw from the legal ones",
             hints=frozenset({"random"}),
             together=True,
+            plain=f"TEST_SEED={seed}",
+            recorded=True,
         ),
         Axis(
             "system entropy",
@@ -97,6 +111,7 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[A
             tuple(_env("TZ", zone) for zone in ("Pacific/Auckland", "America/Los_Angeles", "Asia/Kolkata")),
             "use aware times in one zone, or set the zone in the test",
             together=True,
+            plain="TZ=UTC",
         ),
         Axis(
             "locale",
@@ -114,12 +129,14 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[A
             ),
             'name the encoding (encoding="utf-8") and the locale where they matter',
             together=True,
+            plain='LANG="${LANG:-C.UTF-8}"',
         ),
         Axis(
             "terminal width",
             (_env("COLUMNS", "40"), _env("COLUMNS", "240")),
             "give the width to what prints, or compare without line breaks",
             together=True,
+            plain="env -u COLUMNS",
         ),
         Axis(
             "umask",
@@ -135,6 +152,7 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int) -> tuple[A
             (Variant("an empty HOME", {"conditions": Conditions(empty_home=True)}, 'HOME="$(mktemp -d)"'),),
             "let the test bring its own configuration, and point HOME at it",
             together=True,
+            plain=_PLAIN_HOME,
         ),
         Axis(
             "directory order",

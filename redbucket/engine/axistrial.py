@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -157,12 +158,16 @@ class AxisTrials:
 
     def _found(self, axis: Axis, variant: Variant, flipped: Run, plain: Run) -> Found:
         did, lone = ("passes", "fails") if self.fails else ("fails", "passes")
+        # what is a plain NAME=VALUE is said; a piece of shell is for the commands alone
+        without = f"with {axis.plain}" if re.fullmatch(r"\w+=\w+", axis.plain) else "without"
         return Found(
             axis.cause,
             f"it {did} with {variant.name}",
-            [f"with {variant.name}: it {did} 3 of 3", f"without: it {lone} 3 of 3, in between"],
+            [f"with {variant.name}: it {did} 3 of 3", f"{without}: it {lone} 3 of 3, in between"],
             axis.fix,
             show=variant.shell,
+            plain=axis.plain,
+            recorded=axis.recorded,
             failing=plain if self.fails else flipped,
             change=dict(variant.change),
         )

@@ -53,6 +53,11 @@ class Explain:
     _only: tuple[str, ...] = ()
     _inconsistent: bool = False
 
+    @property
+    def alone(self) -> bool:
+        """True if the axes were tried on the test alone, without tests before it."""
+        return self._only in ((), (self.nodeid,))
+
     def over(self) -> bool:
         """True once the time is up."""
         return self.clock() - self._began > self._limit

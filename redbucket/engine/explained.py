@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from shlex import quote
 
 from redbucket.core.errors import ACCEPTED, UNDECIDED
@@ -17,8 +18,20 @@ NOT_FOUND_ORDER = "its outcome goes with the order of the tests, but which test 
 NOT_FOUND_MIXED = "it passes and fails under equal conditions, and nothing that was tried holds it still"
 
 
+@dataclass(frozen=True)
+class Shell:
+    """What the commands of a report need: the runner, the commit that was run ("" where none has the tree).
+
+    ``env`` are the names of the variables that the policy gives to runs.
+    """
+
+    runner: str
+    rev: str = ""
+    env: tuple[str, ...] = ()
+
+
 def explained(
-    done: Explain, found: Found | None, *, tree: str, runner: str, base: list[str], capture: str | None
+    done: Explain, found: Found | None, *, tree: str, shell: Shell, base: list[str], capture: str | None
 ) -> Explanation:
     """Return the report."""
     if found is None:
@@ -27,6 +40,13 @@ def explained(
             what = NOT_FOUND_ORDER
     else:
         what = found.what
+    shown = commands(done, found, shell, capture) if found else []
+    if found and found.failing is not None and not shown:
+        done.notes.append(
+            "no plain command shows it: add --captures DIR, and redbucket replay runs the capture again"
+        )
+    if found and shown and shell.env:
+        done.notes.append(f"the commands go without [run] env, which the runs had: {', '.join(shell.env)}")
     return Explanation(
         nodeid=done.nodeid,
         exit_code=ACCEPTED if found else UNDECIDED,
@@ -35,7 +55,7 @@ def explained(
         tests=found.culprits.tests if found and found.culprits else [],
         state=found.culprits.state if found and found.culprits else [],
         evidence=found.evidence if found else [],
-        commands=commands(done, found, runner, capture) if found else [],
+        commands=shown,
         tried=list(dict.fromkeys(done.tried)),
         untried=list(dict.fromkeys(done.untried)),
         fix=found.fix if found else "",
@@ -53,19 +73,30 @@ def explained(
     )
 
 
-def commands(done: Explain, found: Found, runner: str, capture: str | None) -> list[str]:
-    """Return commands that show the cause: first as it is, then with the cause."""
+def commands(done: Explain, found: Found, shell: Shell, capture: str | None) -> list[str]:
+    """Return commands that show the cause: one for each side, first as it is, then with the cause."""
     test = quote(done.nodeid)
-    plain = f"python -m {runner}"
-    out = []
+    plain = f"python -m {shell.runner}"
+    out: list[str] = []
     if found.culprits is not None:
         before = " ".join(map(quote, found.culprits.tests))
-        quiet = " -p no:randomly -p no:xdist" if runner == "pytest" else ""
-        out = [f"{plain}{quiet} {before} {test}", f"{plain}{quiet} {test}"]
-        if found.culprits.imported:
-            out = []
-    elif found.show:
-        out = [f"{plain} {test}", f"({found.show} {plain} {test})"]
+        quiet = " -p no:randomly -p no:xdist" if shell.runner == "pytest" else ""
+        if not found.culprits.imported:
+            out = [f"{plain}{quiet} {before} {test}", f"{plain}{quiet} {test}"]
+    elif found.show and done.alone:
+        command = f"{plain} {test}"
+        if found.recorded:
+            # nothing but the recorder seeds the generators of a test by TEST_SEED
+            command = f'redbucket rerun -n 1 --rev {shell.rev[:12]} --out "$(mktemp -d)" -- {command}'
+        if shell.rev or not found.recorded:
+            out = [_with(setting, command) for setting in (found.plain, found.show)]
     if capture:
         out.append(f"redbucket replay {quote(capture)}")
     return out
+
+
+def _with(setting: str, command: str) -> str:
+    if not setting:
+        return command
+    # what is a command of its own must not outlive this line
+    return f"({setting} {command})" if setting.endswith(";") else f"{setting} {command}"

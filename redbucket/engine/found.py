@@ -30,13 +30,18 @@ class Culprits:
 
 @dataclass
 class Found:
-    """What was confirmed. ``failing`` is a run that shows it, ``change`` the fields of the spec that flip it."""
+    """What was confirmed. ``failing`` is a run that shows it, ``change`` the fields of the spec that flip it.
+
+    ``plain`` and ``show`` are what a shell puts before a command to see both sides, "" where no shell can.
+    """
 
     cause: str
     what: str
     evidence: list[str]
     fix: str
     show: str = ""
+    plain: str = ""
+    recorded: bool = False
     culprits: Culprits | None = None
     failing: Run | None = None
     change: dict[str, Any] = field(default_factory=dict)

@@ -41,7 +41,7 @@ def look(
     (first,) = bench.run([specs.make("H")])
     trials.add(first)
     challenge = Challenge(specs, bench, trials, lambda step: None, lambda: over)
-    every = axes(specs.other_seed, NOW, 6)
+    every = axes(specs.other_seed, NOW, 6, "7")
     search = Causes(specs, bench, trials, challenge, every, lambda step: None, lambda: over)
     search.look([] if noisy else [X], [X] if noisy else [], first)
     return challenge.of(X), challenge, bench
@@ -116,7 +116,7 @@ def test_a_test_that_is_not_there_is_left_alone() -> None:
     specs = Specs(trees={"H": "h"}, seed="7", roots=(".",), timeout=1)
     challenge = Challenge(specs, bench, Trials(), lambda step: None, lambda: False)
     search = Causes(
-        specs, bench, Trials(), challenge, axes(specs.other_seed, NOW, 6), lambda s: None, lambda: False
+        specs, bench, Trials(), challenge, axes(specs.other_seed, NOW, 6, "7"), lambda s: None, lambda: False
     )
     search.look([X], [], Run(run_id=1, tests={}))
     assert bench.ran == [] and Outcome.PASSED is P

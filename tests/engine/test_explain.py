@@ -51,7 +51,7 @@ def explain(
         "",
         specs,
         bench,
-        axes(specs.other_seed, NOW, 6),
+        axes(specs.other_seed, NOW, 6, "7"),
         lambda step: None,
         lambda: next(ticks) * tick,
         budget=budget,
@@ -238,7 +238,9 @@ class Timed(Process):
 def test_all_ends_within_forty_times_the_suite(rule: Callable[[RunSpec, Sequence[str]], bool]) -> None:
     bench = Timed(rule, [*NAMES, X])
     specs = Specs(trees={"": "tree"}, seed="7", roots=(".",), timeout=1)
-    work = Explain(X, "", specs, bench, axes(specs.other_seed, NOW, 6), lambda step: None, lambda: bench.now)
+    work = Explain(
+        X, "", specs, bench, axes(specs.other_seed, NOW, 6, "7"), lambda step: None, lambda: bench.now
+    )
     work.run()
     assert work.suite_seconds == 1
     assert bench.now <= 40
@@ -251,7 +253,7 @@ def test_a_test_that_is_not_there() -> None:
 
 
 def test_no_axis_freezes_the_clock_or_repeats_a_name() -> None:
-    found = axes(lambda purpose: purpose, NOW, 6)
+    found = axes(lambda purpose: purpose, NOW, 6, "7")
     assert len({axis.cause for axis in found}) == len(found)
     assert len(dict(instants(NOW))) == len(instants(NOW)) == 8
     assert all(isinstance(v, Variant) and axis.fix for axis in found for v in axis.variants)
