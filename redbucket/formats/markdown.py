@@ -14,7 +14,8 @@ from redbucket.core.report import GateReport, Problem, Row
 from redbucket.formats import phrases
 from redbucket.formats.clean import cut, line, lines, shell
 from redbucket.formats.phrases import Group
-from redbucket.formats.steps import Step, steps
+from redbucket.formats.steps import Step
+from redbucket.formats.todo import to_do
 
 LIMIT = 65_000  # counted in bytes of UTF-8, which is never less than characters
 _SLACK = 2_000
@@ -34,7 +35,7 @@ def render(report: GateReport, *, width: int = 80, color: bool = False, verbose:
     start = [f"## redbucket: {word}", "", prose(", ".join(phrases.reasons(report, groups))), ""]
     if report.untrusted_green:
         start += [f"**{phrases.UNTRUSTED_GREEN.capitalize()}.**", ""]
-    for step in steps(report, groups):
+    for step in to_do(report, groups):
         if _size(part := _step(step)) + _size(start) < _STEPS:
             start += part
     end = _closing(report, groups, verbose=verbose)

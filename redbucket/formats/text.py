@@ -9,7 +9,7 @@ from redbucket.core.report import GateReport, Problem, Row, Verdict
 from redbucket.formats import phrases
 from redbucket.formats.clean import cut, flow, line, lines, shell, wrap
 from redbucket.formats.phrases import Group
-from redbucket.formats.steps import steps
+from redbucket.formats.todo import to_do
 
 _LIMITS = {Group.UNTRUSTED: 5, Group.ALREADY: 10}
 _LIMIT = 20
@@ -76,7 +76,9 @@ class _Page:
         return out
 
     def steps(self, report: GateReport, groups: dict[Group, list[Row]]) -> Iterator[str]:
-        todo = steps(report, groups)
+        todo = to_do(report, groups)
+        if not todo:
+            return
         yield ""
         if len(todo) == 1 and not todo[0].subjects and not todo[0].commands:
             first, *rest = wrap(line(todo[0].text), self.width, "Next: ")

@@ -21,7 +21,9 @@ RULE = "one-example"
 _SHOWN = 3
 _REMEDY = (
     "write a property over a domain (Hypothesis @given, a loop over generated values): "
-    "`redbucket draft` proposes some, `redbucket review FILE` says whether one holds"
+    "`redbucket draft REPORT.json` proposes some, where REPORT.json is what "
+    "`redbucket gate --format json --output REPORT.json` wrote of the miss; "
+    "`redbucket review FILE` says whether one holds"
 )
 # Without one of these words a file of base has no property that could be lost.
 _DOMAINS = re.compile(

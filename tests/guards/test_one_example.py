@@ -36,7 +36,8 @@ def test_a_literal_answer_is_refused_whoever_wrote_it(agent: bool) -> None:
     assert (finding.path, finding.line, finding.nodeid) == ("tests/test_b.py", 5, "tests/test_b.py::test_law")
     assert "is one example" in finding.reason
     assert MISS in finding.reason
-    assert "redbucket draft" in finding.remedy
+    assert "redbucket draft REPORT.json" in finding.remedy
+    assert "redbucket gate --format json --output REPORT.json" in finding.remedy
 
 
 def test_a_property_answers_it_with_examples_beside() -> None:
