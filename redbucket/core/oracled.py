@@ -14,7 +14,8 @@ class Strength(msgspec.Struct, frozen=True, kw_only=True):
 
     ``executed`` of ``lines`` are run by tests that pass; ``noticed`` of ``mutable`` lines (those with a mutant that was
     tried) have one that a test kills. ``killed`` of ``mutants`` that were tried; ``hung`` of the killed by running out
-    of time. Mutants on lines that no test runs are not killed, and cost nothing.
+    of time. Mutants on lines that no test runs are not killed, and cost nothing. ``failing`` tests are not asked: what
+    fails without a fault can't notice one. The first ``failing_there`` of them ran a changed line.
     """
 
     tests: int = 0
@@ -25,6 +26,8 @@ class Strength(msgspec.Struct, frozen=True, kw_only=True):
     mutants: int = 0
     killed: int = 0
     hung: int = 0
+    failing: list[str] = []
+    failing_there: int = 0
 
     @property
     def share(self) -> float | None:

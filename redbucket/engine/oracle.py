@@ -50,14 +50,13 @@ class Oracle:
         possible = [m for path, numbers in self.specs.lines.items() for m in self._of(path, numbers)]
         chosen = sample(possible, self.most, self.specs.seed)
         runs = self._first()
-        sides = {"H": self._touching(runs["H"], own=False)}
-        if "P" in runs:
-            sides["P"] = self._touching(runs["P"], own=True)
+        asked = {world: self._asked(run, own=world == "P") for world, run in runs.items()}
+        sides = {world: _touching(tests) for world, tests in asked.items()}
         survivors: list[Survivor] = []
         strengths = {}
         for world, touching in sides.items():
             tried = self._try(world, touching, chosen)
-            strengths[world] = _strength(touching, lines, tried)
+            strengths[world] = _strength(asked[world], touching, lines, tried)
             if world == "H":
                 survivors = self._survivors(tried, touching)
         subject = self.subject
@@ -101,16 +100,14 @@ class Oracle:
         )
         return tuple(sorted({path for path, _ in self._own if path in subject.sides.merged}))
 
-    def _touching(self, run: Run, *, own: bool) -> dict[str, Test]:
-        """Return the tests that passed and ran a changed line; of the patch's world those that it wrote or changed."""
-        passed = {
-            n: t for n, t in run.tests.items() if t.outcome is Outcome.PASSED and t.touched and "[#" not in n
-        }
+    def _asked(self, run: Run, *, own: bool) -> dict[str, Test]:
+        """Return the tests of a side: of the patch's world those that it wrote or changed."""
+        tests = {n: t for n, t in run.tests.items() if "[#" not in n}
         if not own:
-            return passed
-        shown = {n: pytest_id(n, self.subject.sides.merged) for n in passed}
+            return tests
+        shown = {n: pytest_id(n, self.subject.sides.merged) for n in tests}
         mine = untrusted_nodeids(shown.values(), self._own)
-        return {n: t for n, t in passed.items() if shown[n] in mine}
+        return {n: t for n, t in tests.items() if shown[n] in mine}
 
     # -- mutants ----------------------------------------------------------------------------------
 
@@ -195,9 +192,18 @@ def _judged(mutant: Mutant, world: str, tree: str, run: Run) -> Tried:
     return Tried(key=mutant.key, world=world, tree=tree, killed=bool(by), hung=hung, by=by)
 
 
+def _touching(tests: Mapping[str, Test]) -> dict[str, Test]:
+    """Return the tests that passed and ran a changed line: they can notice a fault on it."""
+    return {n: t for n, t in tests.items() if t.outcome is Outcome.PASSED and t.touched}
+
+
 def _strength(
-    touching: Mapping[str, Test], lines: set[tuple[str, int]], tried: Mapping[Mutant, Tried]
+    asked: Mapping[str, Test],
+    touching: Mapping[str, Test],
+    lines: set[tuple[str, int]],
+    tried: Mapping[Mutant, Tried],
 ) -> Strength:
+    failing = sorted((t for t in asked.values() if t.outcome in FAILING), key=lambda t: not t.touched)
     executed = {place for t in touching.values() for place in t.touched}
     mutable = {(m.path, m.line) for m in tried}
     noticed = {(m.path, m.line) for m, result in tried.items() if result.killed}
@@ -210,4 +216,6 @@ def _strength(
         mutants=len(tried),
         killed=sum(result.killed for result in tried.values()),
         hung=sum(result.hung for result in tried.values()),
+        failing=[t.nodeid for t in failing],
+        failing_there=sum(bool(t.touched) for t in failing),
     )

@@ -6,6 +6,7 @@ from redbucket.core.oracled import OracleReport, Strength
 from redbucket.formats.clean import line, lines
 
 _SURVIVORS = 10
+_FAILING = 3
 
 
 def oracle_text(report: OracleReport, *, verbose: bool = False) -> str:
@@ -13,6 +14,8 @@ def oracle_text(report: OracleReport, *, verbose: bool = False) -> str:
     out = ["changed lines            executed        fault noticed   mutants killed"]
     out.append(_row("trusted tests", report.trusted))
     out.append(_row("the patch's own tests", report.own))
+    out += _not_asked("trusted test", report.trusted, verbose=verbose)
+    out += _not_asked("test of the patch's own", report.own, verbose=verbose)
     most = len(report.survivors) if verbose else _SURVIVORS
     for survivor in report.survivors[:most]:
         out.append(f"survives: {line(survivor.path)}:{survivor.line} ({line(survivor.operator)})")
@@ -31,6 +34,27 @@ def oracle_text(report: OracleReport, *, verbose: bool = False) -> str:
     out += [f"note: {line(note)}" for note in report.notes]
     out.append(f"{report.seconds:.0f} s; base {report.base[:12]}, patch {report.head[:12]}")
     return "\n".join(out)
+
+
+def _not_asked(what: str, strength: Strength, *, verbose: bool) -> list[str]:
+    """Say which tests fail as it is: without this a line that they alone run reads as one that no test runs."""
+    count = len(strength.failing)
+    if not count:
+        return []
+    what = what.replace("test", "test" if count == 1 else "tests", 1)
+    there = (
+        f"{strength.failing_there} of them ran a changed line"
+        if count > 1
+        else ("it ran a changed line" if strength.failing_there else "it ran no changed line")
+    )
+    out = [
+        f"{count:,} {what} {'fails' if count == 1 else 'fail'}, and a failing test can't be asked; {there}:"
+    ]
+    shown = strength.failing if verbose else strength.failing[:_FAILING]
+    out += [f"  {line(nodeid)}" for nodeid in shown]
+    if count > len(shown):
+        out.append(f"  ... and {count - len(shown):,} more (-v, or --format json)")
+    return out
 
 
 def _row(name: str, strength: Strength) -> str:

@@ -69,6 +69,20 @@ def test_the_two_numbers_stand_side_by_side() -> None:
     assert "more survivors" not in oracle_text(REPORT, verbose=True)
 
 
+def test_tests_that_fail_are_said_since_nobody_can_ask_them() -> None:
+    assert "can't be asked" not in oracle_text(REPORT)
+    one = OracleReport(trusted=Strength(lines=1, failing=["t::x"], failing_there=1), own=Strength(lines=1))
+    assert oracle_text(one).splitlines()[3:5] == [
+        "1 trusted test fails, and a failing test can't be asked; it ran a changed line:",
+        "  t::x",
+    ]
+    many = Strength(lines=1, failing=[f"t::{n}" for n in range(5)], failing_there=2)
+    text = oracle_text(OracleReport(trusted=Strength(lines=1), own=many))
+    assert "5 tests of the patch's own fail, and a failing test can't be asked; 2 of them ran" in text
+    assert "t::2" in text and "t::3" not in text and "... and 2 more" in text
+    assert "t::4" in oracle_text(OracleReport(trusted=Strength(lines=1), own=many), verbose=True)
+
+
 def test_drafts_are_listed_with_what_comes_next() -> None:
     text = draft_text(DRAFT)
     for part in (

@@ -63,6 +63,17 @@ def test_coverage_without_an_oracle_shows_and_a_look_goes_on(tmp_path: Path) -> 
     assert first["trusted"]["noticed"] == first["trusted"]["mutable"] > 0
 
 
+def test_a_test_that_fails_is_not_asked_and_is_named(tmp_path: Path) -> None:
+    wrong = "from money import split\n\n\ndef test_split():\n    assert split(11, 3) == [4, 4, 4]\n"
+    told = looked(opened(tmp_path, wrong), "--mutants", "1")
+    assert (told["trusted"]["tests"], told["trusted"]["executed"]) == (0, 0)
+    assert (told["trusted"]["failing"], told["trusted"]["failing_there"]) == (
+        ["tests/test_m.py::test_split"],
+        1,
+    )
+    assert told["own"].get("failing", []) == []
+
+
 @pytest.mark.slow
 def test_the_gate_refuses_green_that_rests_on_no_oracle(tmp_path: Path) -> None:
     rules = '[gate]\noracle = "refuse"\noracle_mutants = 4\n'
