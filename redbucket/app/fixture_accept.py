@@ -28,9 +28,13 @@ def settle(
     origin: str,
     most_lines: int,
     *,
+    again: Sequence[str],
     quiet: bool,
 ) -> int:
-    """Have the proposals decided, write the accepted ones, return the exit code."""
+    """Have the proposals decided, write the accepted ones, return the exit code.
+
+    ``again`` is the command that is under way, to be repeated with ``--accept`` where nobody can be asked.
+    """
     if not proposals and not accepts:
         if not quiet:
             click.echo("nothing to do: what is staged is what is locked")
@@ -41,7 +45,7 @@ def settle(
         places = propose(opened, proposals)
         if not _is_terminal():
             _show_all(opened, proposals, most_lines)
-            return _to_be_accepted(opened, proposals, places)
+            return _to_be_accepted(opened, proposals, places, [*again, *_given(reason, origin)])
         try:
             accepted = _asked(opened, proposals, most_lines)
         finally:
@@ -49,8 +53,7 @@ def settle(
                 with contextlib.suppress(OSError):
                     place.unlink()
     if accepted:
-        places = apply(opened, accepted)
-        _remove_settled(places)
+        apply(opened, accepted)
         if not quiet:
             _say_done(accepted, reason, origin)
     return ACCEPTED
@@ -89,7 +92,13 @@ def _asked(opened: Desk, proposals: Sequence[Proposal], most_lines: int) -> list
     return accepted
 
 
-def _to_be_accepted(opened: Desk, proposals: Sequence[Proposal], places: Sequence[Path]) -> int:
+def _given(reason: str, origin: str) -> list[str]:
+    return [*(("--reason", reason) if reason else ()), *(("--source", origin) if origin else ())]
+
+
+def _to_be_accepted(
+    opened: Desk, proposals: Sequence[Proposal], places: Sequence[Path], again: Sequence[str]
+) -> int:
     words = [f"--accept {shell(f'{each.path}={each.new}')}" for each in proposals]
     click.echo(
         f"redbucket: nothing is locked yet; what it would be is in {', '.join(map(str, places))}", err=True
@@ -106,17 +115,8 @@ def _to_be_accepted(opened: Desk, proposals: Sequence[Proposal], places: Sequenc
         )
     else:
         click.echo("  do this: look at each, then accept it:", err=True)
-    click.echo(f"    {' '.join(words)}", err=True)
+    click.echo(f"    $ {' '.join([*map(shell, again), *words])}", err=True)
     return UNDECIDED
-
-
-def _remove_settled(places: Sequence[Path]) -> None:
-    """A pending lock that became the lock is not pending any more."""
-    for place in places:
-        pending = place.with_name(place.name + ".pending")
-        with contextlib.suppress(OSError):
-            if not pending.is_symlink() and pending.read_bytes() == place.read_bytes():
-                pending.unlink()
 
 
 def _say_done(accepted: Sequence[Proposal], reason: str, origin: str) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 
 from redbucket.app.fixture_diff import LARGEST as LARGEST_SHOWN
 from redbucket.app.fixture_diff import Shown, show
@@ -36,7 +38,7 @@ class Desk:
     modes: Mapping[str, str]
     oids: Mapping[str, str]
     locks: Locks
-    _shas: dict[str, str] = field(default_factory=dict)
+    others: Sequence[str] = ()
 
     def sha_of(self, paths: Iterable[str]) -> dict[str, str]:
         """Return the SHA-256 to lock of each staged file: for an LFS pointer that of its content."""
@@ -79,12 +81,13 @@ def desk(start: Path) -> Iterator[Desk]:
         refuse_agents([*marks_of_environment(os.environ), *marks_of_branch(source.branch(), policy)])
         modes, oids = source.listing()
         scope = Scope(JudgeSide(policy))
-        seen = {**dict.fromkeys(scope.candidates(source.others()()), "100644"), **modes}
+        others = source.others()()
+        seen = {**dict.fromkeys(scope.candidates(others), "100644"), **modes}
         locks = locks_of(scope, seen, lambda path: pending.content(source.top / path) or b"")
         for lock in locks.locks:
             if lock.checksums.flaws and lock.checksums.flaws[0].number:
                 edited(pending.content(source.top / lock.path), lock.path, ())
-        yield Desk(source, policy, scope, modes, oids, locks)
+        yield Desk(source, policy, scope, modes, oids, locks, others)
 
 
 def new_files(opened: Desk, start: Path, paths: Sequence[str]) -> list[Proposal]:
@@ -101,6 +104,13 @@ def new_files(opened: Desk, start: Path, paths: Sequence[str]) -> list[Proposal]
     return opened.proposals(regular(opened.modes, free))
 
 
+def unstaged_new(opened: Desk, start: Path, paths: Sequence[str]) -> list[str]:
+    """Return the recorded fixtures that git does not track yet, below ``paths`` where some are named."""
+    only = chosen(opened.source.top, start, paths)
+    free = (p for p in opened.others if p not in opened.locks.shas and opened.scope.is_recorded(p))
+    return sorted(filter(only, free))
+
+
 def refreshed(opened: Desk, start: Path, names: Sequence[str]) -> list[Proposal]:
     """Return the locked fixtures of ``names`` whose staged bytes are not the locked ones."""
     paths = []
@@ -115,7 +125,23 @@ def refreshed(opened: Desk, start: Path, names: Sequence[str]) -> list[Proposal]
                 "not-staged", f"git has no file staged at {path}", "git add it; refresh never deletes a line"
             )
         paths.append(path)
-    return opened.proposals(dict.fromkeys(paths))
+    found = opened.proposals(dict.fromkeys(paths))
+    staged = {each.path for each in found}
+    for path in changed_only_in_work_tree(opened, [path for path in paths if path not in staged]):
+        raise Misused(
+            "not-staged",
+            f"{path} is changed in the work tree, and what is staged is what is locked",
+            f"stage it first: git add {quote(names[paths.index(path)])}",
+        )
+    return found
+
+
+def changed_only_in_work_tree(opened: Desk, paths: Sequence[str]) -> list[str]:
+    """Return those of ``paths`` whose file is there and is not what is staged."""
+    if not paths:
+        return []
+    words = ("diff", "--name-only", "-z", "--no-ext-diff", "--no-textconv", "--no-renames", "--diff-filter=d")
+    return os.fsdecode(opened.source.run(*words, "--", *paths)).split("\0")[:-1]
 
 
 def _require_tracked(opened: Desk, start: Path, paths: Sequence[str]) -> None:
@@ -178,25 +204,44 @@ def _locked_bytes(opened: Desk, proposal: Proposal) -> bytes | None:
 
 
 def propose(opened: Desk, proposals: Sequence[Proposal]) -> list[Path]:
-    """Write each lock as it would become beside the old one, and return the places."""
-    return _write(opened, proposals, pending.SUFFIX)
-
-
-def apply(opened: Desk, accepted: Sequence[Proposal]) -> list[Path]:
-    """Put the accepted lines into their locks, on top of whatever was accepted meanwhile."""
-    with pending.one_writer(opened.source.common_dir):
-        return _write(opened, accepted, "")
-
-
-def _write(opened: Desk, proposals: Sequence[Proposal], suffix: str) -> list[Path]:
-    done: list[tuple[Path, bytes]] = []
-    for lock in sorted({each.lock for each in proposals}):
-        place = opened.source.top / lock
-        mine = [each for each in proposals if each.lock == lock]
-        done.append((place.with_name(place.name + suffix), edited(pending.content(place), lock, mine)))
-    for place, data in done:  # only after every edit was found possible
+    """Write each lock as it would become into the git folder, and return the places."""
+    done = [
+        (pending.place_of(opened.source.git_dir, lock), data) for lock, data in _edited(opened, proposals)
+    ]
+    for place, data in done:
+        pending.make_room(place)
         pending.replace(place, data)
     return [place for place, _ in done]
+
+
+def apply(opened: Desk, accepted: Sequence[Proposal]) -> None:
+    """Put the accepted lines into their locks, on top of whatever was accepted meanwhile."""
+    with pending.one_writer(opened.source.common_dir):
+        for lock, data in _edited(opened, accepted):
+            pending.replace(opened.source.top / lock, data)
+            _remove_settled(pending.place_of(opened.source.git_dir, lock), data)
+
+
+def _edited(opened: Desk, proposals: Sequence[Proposal]) -> list[tuple[str, bytes]]:
+    """Return each lock with its new bytes; nothing is written before every edit was found possible."""
+    return [
+        (
+            lock,
+            edited(
+                pending.content(opened.source.top / lock),
+                lock,
+                [each for each in proposals if each.lock == lock],
+            ),
+        )
+        for lock in sorted({each.lock for each in proposals})
+    ]
+
+
+def _remove_settled(place: Path, data: bytes) -> None:
+    """A proposed lock that became the lock is not pending any more."""
+    with contextlib.suppress(OSError):
+        if not place.is_symlink() and place.read_bytes() == data:
+            place.unlink()
 
 
 def accepted_by(opened: Desk, proposals: Sequence[Proposal], words: Sequence[str]) -> list[Proposal]:

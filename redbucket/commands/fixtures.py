@@ -12,6 +12,7 @@ import click
 from redbucket.app.output import finish, read_file
 from redbucket.commands.options import common, reporting
 
+_SHOWN = 3
 REPORTS = ("text", "json", "sarif", "junit", "markdown")
 
 
@@ -177,11 +178,15 @@ def lock(
       redbucket fixtures lock --accept tests/data/a.json=SHA256
     """
     from redbucket.app.fixture_accept import settle
-    from redbucket.app.fixture_lock import desk, new_files
+    from redbucket.app.fixture_lock import desk, new_files, unstaged_new
 
     with desk(folder) as opened:
         proposals = new_files(opened, folder, paths)
-        return settle(opened, proposals, accepts, reason, origin, most, quiet=quiet)
+        again = _again("lock", folder, paths)
+        code = settle(opened, proposals, accepts, reason, origin, most, again=again, quiet=quiet)
+        if not quiet and not accepts and (new := unstaged_new(opened, folder, paths)):
+            _say_unstaged(new)
+        return code
 
 
 @fixtures.command()
@@ -208,7 +213,27 @@ def refresh(
 
     with desk(folder) as opened:
         proposals = refreshed(opened, folder, names)
-        return settle(opened, proposals, accepts, reason, origin, most, quiet=quiet)
+        again = _again("refresh", folder, names)
+        return settle(opened, proposals, accepts, reason, origin, most, again=again, quiet=quiet)
+
+
+def _again(command: str, folder: Path, names: tuple[str, ...]) -> list[str]:
+    """Return the words of this command, for whoever runs it once more in the same place."""
+    where = [] if folder == Path() else ["-C", str(folder)]
+    # a name with a leading "-" would read as an option
+    return ["redbucket", "fixtures", command, *where, *(f"./{n}" if n.startswith("-") else n for n in names)]
+
+
+def _say_unstaged(new: list[str]) -> None:
+    from redbucket.formats.clean import shell
+
+    some = " ".join(shell(f":/{path}") for path in new[:_SHOWN])
+    more = f"   # and {len(new) - _SHOWN:,} more" if len(new) > _SHOWN else ""
+    what, them = (
+        ("a recorded fixture is", "it") if len(new) == 1 else (f"{len(new):,} recorded fixtures are", "them")
+    )
+    click.echo(f"redbucket: {what} not staged, so not looked at; to lock {them}, first:", err=True)
+    click.echo(f"    $ git add {some}{more}", err=True)
 
 
 def _say_fine(count: int, locks: tuple[str, ...]) -> None:

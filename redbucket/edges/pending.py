@@ -11,7 +11,7 @@ from pathlib import Path
 
 from redbucket.core.errors import Misused, WorldFailed
 
-SUFFIX = ".pending"
+_FOLDER = "redbucket/pending"
 
 
 @contextlib.contextmanager
@@ -30,6 +30,21 @@ def one_writer(common_dir: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def place_of(git_dir: Path, lock: str) -> Path:
+    """Return where a proposed lock lies: in the git folder, from where no ``git add`` takes it."""
+    return git_dir / _FOLDER / lock
+
+
+def make_room(place: Path) -> None:
+    """Make the folder of a proposed lock. Raises WorldFailed "not-writable"."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise WorldFailed(
+            "not-writable", f"{place.parent}: {problem.strerror}", "make the git folder writable"
+        ) from problem
 
 
 def content(place: Path) -> bytes | None:

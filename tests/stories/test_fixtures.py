@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -326,7 +327,8 @@ def test_new_files_are_proposed_and_accepted_by_checksum(repo: Repo) -> None:
     ended = fixtures(repo, "lock")
     assert ended.exit_code == 2 and f"--accept {three}={sha('3' + chr(10))}" in ended.err
     assert (repo.path / LOCK).read_bytes() == before
-    pending = repo.path / f"{LOCK}.pending"
+    pending = repo.path / ".git/redbucket/pending" / LOCK
+    assert "pending" not in repo.git("status", "--porcelain")
     assert three in pending.read_text()
     ended = fixtures(
         repo, "lock", "--accept", f"{three}={sha('3' + chr(10))}", "--reason", "new", "--source", "hand"
@@ -344,7 +346,7 @@ def test_a_first_lock_is_made_whole_by_its_own_checksum(tmp_path: Path) -> None:
     files = {f"tests/data/{n}.json": f"{n}\n" for n in range(5)}
     fresh.commit({**files, "tests/test_x.py": ""})
     ended = fixtures(fresh, "lock")
-    proposed = sha((fresh.path / f"{LOCK}.pending").read_bytes())
+    proposed = sha((fresh.path / ".git/redbucket/pending" / LOCK).read_bytes())
     assert ended.exit_code == 2 and f"--accept {LOCK}={proposed}" in ended.err
     assert fixtures(fresh, "lock", "--accept", f"{LOCK}={proposed}").exit_code == 0
     assert locked(fresh) == {path: sha(data) for path, data in files.items()}
@@ -364,6 +366,54 @@ def test_refresh_takes_only_what_is_named_and_shows_what_moved(repo: Repo) -> No
     assert fixtures(repo, "refresh", ONE, "--accept", f"{ONE}={new}").exit_code == 0
     assert locked(repo) == {ONE: new, TWO: sha("two\n")}
     assert fixtures(repo, "refresh", ONE).out.startswith("nothing to do")
+
+
+def test_what_is_not_staged_is_said_with_the_way_to_stage_it(repo: Repo) -> None:
+    repo.write({ONE: '{"a": 2}\n'})
+    ended = fixtures(repo, "refresh", ONE)
+    assert (ended.exit_code, ended.errors) == (3, ["not-staged"])
+    assert f"git add {ONE}" in ended.err
+    # beside one that is staged, too; a file that is only touched, or gone, is no change to stage
+    repo.stage({TWO: "zwei\n"})
+    assert fixtures(repo, "refresh", TWO, ONE).errors == ["not-staged"]
+    repo.git("checkout", "-q", "--", ONE)
+    os.utime(repo.path / ONE, (1, 1))
+    assert fixtures(repo, "refresh", ONE).out.startswith("nothing to do")
+    (repo.path / ONE).unlink()
+    assert fixtures(repo, "refresh", ONE).out.startswith("nothing to do")
+
+
+def test_a_new_fixture_that_git_does_not_track_is_said(repo: Repo) -> None:
+    repo.write({"tests/data/new.json": "3\n", "tests/notes.py": ""})
+    ended = fixtures(repo, "lock")
+    assert ended.out.startswith("nothing to do") and "a recorded fixture is not staged" in ended.err
+    (command,) = [row.strip().removeprefix("$ ") for row in ended.err.splitlines() if "git add" in row]
+    repo.git(*shlex.split(command)[1:])
+    ended = fixtures(repo, "lock")
+    assert ended.exit_code == 2 and "not staged" not in ended.err
+
+
+def test_line_ends_of_the_checkout_are_no_change_to_stage(repo: Repo) -> None:
+    repo.git("config", "core.autocrlf", "true")
+    (repo.path / TWO).unlink()
+    repo.git("checkout", "-q", "--", TWO)
+    assert (repo.path / TWO).read_bytes() == b"two\r\n"
+    assert fixtures(repo, "refresh", TWO).out.startswith("nothing to do")
+
+
+@pytest.mark.parametrize("words", [("lock",), ("refresh", ONE, TWO)])
+def test_the_whole_command_is_printed_ready_to_paste(repo: Repo, words: tuple[str, ...]) -> None:
+    repo.stage({ONE: '{"a": 2}\n', TWO: "zwei\n", "tests/data/it's new.json": "3\n"})
+    ended = fixtures(repo, *words, "--reason", "it's new")
+    (command,) = [row.strip().removeprefix("$ ") for row in ended.err.splitlines() if " --accept " in row]
+    said = shlex.split(command)
+    assert said[:3] == ["redbucket", "fixtures", words[0]]
+    again = redbucket(*said[1:])
+    assert again.exit_code == 0, again.err
+    assert "Fixture-Reason: it's new" in again.out
+    wanted = {"tests/data/it's new.json"} if words == ("lock",) else {ONE, TWO}
+    before = {ONE: sha(FILES[ONE] or ""), TWO: sha("two\n")}
+    assert {path for path, line in locked(repo).items() if before.get(path) != line} == wanted
 
 
 def test_comments_stay_and_carriage_returns_go(repo: Repo) -> None:
@@ -473,7 +523,7 @@ def test_a_human_answers_at_a_terminal(repo: Repo) -> None:
     assert process.returncode == 0, out
     assert "/a: 1 -> 2" in out and "-two" in out and "+zwei" in out
     assert locked(repo) == {ONE: sha(FILES[ONE] or ""), TWO: sha("zwei\n")}
-    assert not (repo.path / f"{LOCK}.pending").exists()
+    assert not (repo.path / ".git/redbucket/pending" / LOCK).exists()
 
 
 def test_an_lfs_pointer_is_locked_by_its_content(repo: Repo) -> None:
