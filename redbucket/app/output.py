@@ -51,6 +51,13 @@ def undo(code: int, command: str) -> int:
     return code
 
 
+def as_json(report: object) -> str:
+    """Return a report of any command as indented JSON."""
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(report), indent=2).decode("utf-8", "backslashreplace")
+
+
 def emit(text: str, output: Path | None) -> None:
     """Write text to stdout, or whole or not at all to a file."""
     data = (text if text.endswith("\n") else text + "\n").encode("utf-8", "backslashreplace")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from redbucket.app.output import emit, read_file
+from redbucket.app.output import as_json, emit, read_file
 from redbucket.commands.options import common, request_options, writable
 
 
@@ -57,8 +57,6 @@ def draft(
       redbucket gate --format json --output verdict.json; redbucket draft verdict.json
       redbucket draft verdict.json --test tests/test_money.py::test_split --out drafts
     """
-    import msgspec
-
     from redbucket.app import property_desk
     from redbucket.app.session import session
     from redbucket.edges.progress import Progress
@@ -86,11 +84,7 @@ def draft(
             )
         finally:
             opened.progress.clear()
-    text = (
-        msgspec.json.format(msgspec.json.encode(report), indent=2).decode("utf-8", "backslashreplace")
-        if form == "json"
-        else draft_text(report)
-    )
+    text = as_json(report) if form == "json" else draft_text(report)
     if not (quiet and form == "text" and report.exit_code == 0):
         emit(text, output)
     return report.exit_code

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from redbucket.app.output import emit, read_file
+from redbucket.app.output import as_json, emit, read_file
 from redbucket.commands.options import common
 
 
@@ -50,8 +50,6 @@ def explain(
       redbucket explain tests/test_cart.py::test_empty
       redbucket explain tests/test_cart.py::test_empty --base main --head agent/fix
     """
-    import msgspec
-
     from redbucket.app import noise_desk
     from redbucket.app.session import session
     from redbucket.edges.progress import Progress
@@ -65,10 +63,6 @@ def explain(
             report = noise_desk.explain(opened, nodeid, place, head=commit, budget=budget, captures=captures)
         finally:
             opened.progress.clear()
-    text = (
-        msgspec.json.format(msgspec.json.encode(report), indent=2).decode("utf-8", "backslashreplace")
-        if form == "json"
-        else explain_text(report)
-    )
+    text = as_json(report) if form == "json" else explain_text(report)
     emit(text, output)
     return report.exit_code

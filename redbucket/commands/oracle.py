@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from redbucket.app.output import emit, read_file
+from redbucket.app.output import as_json, emit, read_file
 from redbucket.commands.options import common, request_options, writable
 
 
@@ -50,8 +50,6 @@ def oracle(
       redbucket oracle --base main --head agent/fix
       redbucket oracle --mutants 500 --budget 600 --resume oracle.jsonl
     """
-    import msgspec
-
     from redbucket.app import property_desk
     from redbucket.app.session import session
     from redbucket.edges.progress import Progress
@@ -73,11 +71,7 @@ def oracle(
             )
         finally:
             opened.progress.clear()
-    text = (
-        msgspec.json.format(msgspec.json.encode(report), indent=2).decode("utf-8", "backslashreplace")
-        if form == "json"
-        else oracle_text(report, verbose=verbose)
-    )
+    text = as_json(report) if form == "json" else oracle_text(report, verbose=verbose)
     if not (quiet and form == "text"):
         emit(text, output)
     return report.exit_code

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from redbucket.app.output import emit, read_file
+from redbucket.app.output import as_json, emit, read_file
 from redbucket.commands.options import common
 
 
@@ -45,8 +45,6 @@ def replay(
       redbucket replay runs/noise-test_cache.json
       redbucket replay runs/noise-test_cache.json -n 50 --no-shrink
     """
-    import msgspec
-
     from redbucket.app.noise_desk import replay_of
     from redbucket.app.session import session
     from redbucket.core.noisecapture import decode
@@ -61,10 +59,6 @@ def replay(
         finally:
             opened.progress.clear()
     if not (quiet and form == "text" and report.exit_code == 0):
-        text = (
-            msgspec.json.format(msgspec.json.encode(report), indent=2).decode("utf-8", "backslashreplace")
-            if form == "json"
-            else replay_text(report)
-        )
+        text = as_json(report) if form == "json" else replay_text(report)
         emit(text, output)
     return report.exit_code

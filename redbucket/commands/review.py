@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from redbucket.app.output import emit, read_file
+from redbucket.app.output import as_json, emit, read_file
 from redbucket.commands.options import common, request_options, writable
 
 
@@ -50,8 +50,6 @@ def review(
       redbucket review drafts/test_split_law.py --base main --head agent/fix
       redbucket review tests/properties/test_split.py --format json
     """
-    import msgspec
-
     from redbucket.app import property_desk
     from redbucket.app.session import session
     from redbucket.edges.progress import Progress
@@ -72,10 +70,6 @@ def review(
         finally:
             opened.progress.clear()
     if not (quiet and form == "text" and report.exit_code == 0):
-        text = (
-            msgspec.json.format(msgspec.json.encode(report), indent=2).decode("utf-8", "backslashreplace")
-            if form == "json"
-            else review_text(report)
-        )
+        text = as_json(report) if form == "json" else review_text(report)
         emit(text, output)
     return report.exit_code
