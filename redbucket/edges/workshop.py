@@ -47,17 +47,28 @@ class Workshop:
     def __enter__(self) -> Workshop:
         try:
             self._parent.mkdir(parents=True, exist_ok=True)
-            unborn = _unborn(self._parent)
-            self._lock = os.open(unborn / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
-            # pytest searches upwards for its configuration; the search from any tree inside ends here
-            (unborn / "pytest.ini").write_text("[pytest]\n")
-            self.root = self._parent / (_PREFIX + unborn.name.removeprefix(_UNBORN))
-            unborn.rename(self.root)
+            self._make(shuffled())
         except OSError as problem:
             raise cannot_write(self._parent, problem) from problem
         collect(self._parent)
         return self
+
+    def _make(self, name: str) -> None:
+        """Make the folder and lock it, then give it its name; an interrupt half-way leaves nothing."""
+        unborn, root = self._parent / f"{_UNBORN}{name}", self._parent / f"{_PREFIX}{name}"
+        try:
+            unborn.mkdir(mode=0o700)
+            self._lock = os.open(unborn / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            # pytest searches upwards for its configuration; the search from any tree inside ends here
+            (unborn / "pytest.ini").write_text("[pytest]\n")
+            self.root = root
+            unborn.rename(root)
+        except FileExistsError:
+            raise  # somebody else's
+        except BaseException:
+            shutil.rmtree(unborn if os.path.lexists(unborn) else root, ignore_errors=True)
+            raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -118,15 +129,6 @@ class Workshop:
         except OSError as problem:
             raise cannot_write(folder, problem) from problem
         return target
-
-
-def _unborn(parent: Path) -> Path:
-    """Make a new folder of the user's own; raises OSError."""
-    while True:
-        place = parent / f"{_UNBORN}{shuffled()}"
-        with contextlib.suppress(FileExistsError):
-            place.mkdir(mode=0o700)
-            return place
 
 
 def set_aside(folder: Path) -> Path | None:

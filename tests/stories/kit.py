@@ -219,7 +219,7 @@ def assert_clear(ended: Ended, exit_code: int, error: str) -> None:
     assert "Traceback" not in ended.err
 
 
-def _listening() -> None:
+def listening() -> None:
     """A shell starts what runs in its background with SIGINT ignored, and that is inherited."""
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
@@ -234,7 +234,7 @@ def started(*words: str | Path, **environment: str) -> Iterator[subprocess.Popen
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, **environment},
-        preexec_fn=_listening,
+        preexec_fn=listening,
     )
     try:
         yield process

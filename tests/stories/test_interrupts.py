@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from redbucket.core.errors import INTERRUPTED
-from tests.stories.kit import SHOP, Shop, alive_in, policy, started, until
+from tests.stories.kit import SHOP, Shop, alive_in, listening, policy, started, until
 
 # The patch hangs one test, and starts a grandchild that leaves its session.
 SLEEPY = "import subprocess\nimport sys\nimport time\n\n" + SHOP.replace(
@@ -123,7 +123,9 @@ def test_what_an_interrupt_becomes(body: str, expected: int) -> None:
     """In a class body of Python before 3.12 it comes out as RuntimeError (seen while a module was imported)."""
     head = "import signal, sys\nfrom redbucket.app.ending import ended\n"
     code = f"{head}def call():\n {body}\n return 7\nsys.exit(ended(call))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, preexec_fn=listening
+    )
     assert done.returncode == expected
     assert ("interrupted" in done.stderr) is (expected == INTERRUPTED)
     assert "bug in redbucket" not in done.stderr
