@@ -10,6 +10,7 @@ from pathlib import Path
 
 from redbucket.core.discrepancies import Discrepancy, Kind
 from redbucket.core.errors import Misused
+from redbucket.core.plural import plural
 from redbucket.core.policy import POLICY_NAME, Policy, parse
 from redbucket.core.report import GateReport, Problem
 from redbucket.edges.staged import Staged
@@ -84,10 +85,14 @@ def report_of(verified: Verified) -> GateReport:
         for each in absent[:_SHOWN]
     ]
     if len(absent) > _SHOWN:
-        more = f"and {len(absent) - _SHOWN:,} more fixtures"
+        more = f"and {plural(len(absent) - _SHOWN, 'more fixture')}"
         problems.append(Problem(code="not-materialised", reason=more, remedy=absent[0].remedy))
     where = verified.locks[0] if len(verified.locks) == 1 else f"{len(verified.locks)} locks"
-    notes = [Problem(code="verified", reason=f"{verified.count:,} fixtures are listed ({where})")]
+    notes = [
+        Problem(
+            code="verified", reason=f"{plural(verified.count, 'fixture is', 'fixtures are')} listed ({where})"
+        )
+    ]
     if not verified.locks:
         notes = [
             Problem(

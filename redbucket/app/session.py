@@ -164,7 +164,7 @@ class Session:
         few = ", ".join(sorted(self.not_materialised)[:3])
         note = Problem(
             code="not-materialised",
-            reason=f"{len(self.not_materialised)} files are LFS pointers or empty submodules in every run: {few}",
+            reason=f"LFS pointers or empty submodules in every run ({len(self.not_materialised)}): {few}",
             remedy="tests that read them fail with and without the patch; fetch them in [run] prepare",
         )
         return msgspec.structs.replace(report, notes=[*report.notes, note])

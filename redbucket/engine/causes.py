@@ -16,6 +16,7 @@ from redbucket.core.classification import FAILING
 from redbucket.core.conditions import Conditions
 from redbucket.core.entropy import kinds_of
 from redbucket.core.evidence import is_inconsistent
+from redbucket.core.plural import plural
 from redbucket.core.records import Run
 from redbucket.core.runspec import RunSpec
 from redbucket.core.trials import Trials
@@ -68,7 +69,7 @@ class Causes:
 
     def _touched(self, names: Sequence[str]) -> dict[str, frozenset[str]]:
         """What the tests were seen to touch, and what one run sees that looks more closely."""
-        self.say(f"looking what entropy {len(names)} tests touch")
+        self.say(f"looking what entropy {plural(len(names), 'test touches', 'tests touch')}")
         (run,) = self.bench.run([self._spec(tuple(names), "sites", conditions=Conditions(sites=True))])
         found = {}
         for name in names:

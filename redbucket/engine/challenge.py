@@ -16,6 +16,7 @@ from redbucket.core.classification import FAILING
 from redbucket.core.compare import SIGNIFICANT, redder_by_chance
 from redbucket.core.doubt import reruns_for
 from redbucket.core.evidence import failure_print, is_inconsistent
+from redbucket.core.plural import plural
 from redbucket.core.records import Outcome, Run
 from redbucket.core.runspec import RunSpec
 from redbucket.core.trials import Trials, all_failed, all_passed
@@ -225,7 +226,8 @@ class Challenge:
         if not readers or self.over():
             return
         only = tuple(self._ids(readers))
-        self.say(f"{len(only)} tests read a fixture that the patch moved: running them with the other bytes")
+        reading = plural(len(only), "test reads", "tests read")
+        self.say(f"{reading} a fixture that the patch moved: running with the other bytes")
         self.run([self.specs.make("F", only=only, order="given") for _ in range(reruns)])
         differing = [
             n

@@ -11,6 +11,7 @@ import msgspec
 
 from redbucket.core.agentcalls import shown
 from redbucket.core.errors import RedbucketError
+from redbucket.core.plural import plural
 from redbucket.core.records import Run
 
 OLDEST_GIT = (2, 38)
@@ -140,16 +141,22 @@ def collected(run: Run, revision: str) -> list[Check]:
         checks.append(fail("tests", f"no test is collected from {revision}{few}", remedy))
     elif few:
         remedy = "see [run] prepare and env in redbucket.toml"
-        checks.append(warn("tests", f"{count} tests are collected from {revision}{few}", remedy))
+        checks.append(
+            warn("tests", f"{plural(count, 'test is', 'tests are')} collected from {revision}{few}", remedy)
+        )
     else:
-        checks.append(ok("tests", f"{count} tests are collected from {revision}"))
+        checks.append(ok("tests", f"{plural(count, 'test is', 'tests are')} collected from {revision}"))
     outside = {**run.foreign, **run.elsewhere}
     if outside:
         few = shown((f"{name} from {place}" for name, place in sorted(outside.items())), 3)
         remedy = "put the sources' folder on the path: a src/ layout, or [run] env with PYTHONPATH"
         checks.append(fail("code-under-test", f"not the judged tree's own code: {few}", remedy))
     else:
-        more = f"; {len(run.parts)} built modules come from the installed copy" if run.parts else ""
+        more = (
+            f"; {plural(len(run.parts), 'built module comes', 'built modules come')} from the installed copy"
+            if run.parts
+            else ""
+        )
         checks.append(ok("code-under-test", f"imported from the judged tree{more}"))
     return checks
 

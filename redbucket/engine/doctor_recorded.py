@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from redbucket.core.agentcalls import shown
 from redbucket.core.attributes import UNSET, Attributes
+from redbucket.core.plural import plural
 from redbucket.core.report import GateReport
 from redbucket.engine.doctor import Check, fail, ok, warn
 
@@ -18,7 +19,9 @@ def lock(report: GateReport, manifests: Sequence[str], fixtures: int) -> Check:
     if not manifests:
         if fixtures:
             return warn(
-                check, f"base has {fixtures} recorded fixtures and no lock", "redbucket fixtures lock"
+                check,
+                f"base has {plural(fixtures, 'recorded fixture')} and no lock",
+                "redbucket fixtures lock",
             )
         return ok(check, "base has no recorded fixtures")
     said = f"{shown(manifests, _FEW)}: "
@@ -67,7 +70,8 @@ def line_ends(attributes: Attributes, paths: Sequence[str], patterns: Sequence[s
     lines = shown([f"{pattern} -text" for pattern in patterns], _FEW)
     return warn(
         "fixture-line-ends",
-        f"core.autocrlf or eol=crlf would change the bytes of {len(touched)} fixtures: {shown(touched, _FEW)}",
+        f"core.autocrlf or eol=crlf would change the bytes of {plural(len(touched), 'fixture')}: "
+        f"{shown(touched, _FEW)}",
         f"put into .gitattributes: {lines}",
     )
 

@@ -16,6 +16,7 @@ from redbucket.core.filescope import FileScope, members
 from redbucket.core.ghost import ghost_probe, ghost_tests
 from redbucket.core.oneexample import Form, read_test
 from redbucket.core.patch import FILE_MODE, Entry
+from redbucket.core.plural import plural
 from redbucket.core.purecopy import pure_copy
 from redbucket.core.pytree import source_text
 from redbucket.core.records import Run, Test
@@ -137,7 +138,7 @@ class Draft:
                 "no domain is known for its parameters: annotate them, or pass literals in the test"
             )
             return 0, 0, []
-        self.say(f"trying {len(every)} candidates on base and on the patch")
+        self.say(f"trying {plural(len(every), 'candidate')} on base and on the patch")
         source = probe(every, _EXAMPLES)
         base, head = self._run(source)
         held = [(n, one) for n, one in enumerate(every) if is_green(_of(base, n))]

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from redbucket.core.captures import NOT_NOISE, capture_trouble, read_capture
 from redbucket.core.errors import Misused, Undecided
 from redbucket.core.frozen import Frozen, freezes_for
+from redbucket.core.plural import plural
 from redbucket.core.policy import FLAKES_NAME
 from redbucket.core.testlookup import find_test
 from redbucket.core.testpath import pytest_id
@@ -94,7 +95,7 @@ def require_replay(raw: bytes, nodeid: str, replayer: Replayer | None) -> str:
     if seen.bucket in NOT_NOISE:
         return f"replayed now, the test is {seen.bucket}{why}: that is no noise, and can't be frozen"
     if seen.failed == 0:
-        return f"the capture does not replay: {seen.runs} runs, no failure{why}"
+        return f"the capture does not replay: {plural(seen.runs, 'run')}, no failure{why}"
     if seen.bucket != "noise":
         return f"replayed now, the test is {seen.bucket or 'not classified'}{why}"
     return ""

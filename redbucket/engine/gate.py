@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from redbucket.core.align import function_of
 from redbucket.core.buckets import Bucket
 from redbucket.core.findings import Finding, Severity
+from redbucket.core.plural import plural
 from redbucket.core.report import GateReport, IdentityReport, Problem, Row
 from redbucket.core.testpath import pytest_id
 from redbucket.core.verdict import EXIT_CODES, count, decide
@@ -182,7 +183,7 @@ def _untrusted_green(report: _Report, touching: int, specs: Specs) -> None:
             severity=Severity.REFUSE if refuse else Severity.WARN,
             path=min(specs.lines),
             reason="no trusted test that passed was seen to run a changed line"
-            + (f": green rests on the patch's own {own} tests" if own else "")
+            + (f": green rests on the patch's own {plural(own, 'test')}" if own else "")
             + " (what tests start in other processes is not seen)",
             remedy="a human reviews and endorses a test that runs the change, or writes one in base first",
         )

@@ -10,6 +10,7 @@ from redbucket.core.errors import Undecided
 from redbucket.core.mutants import Mutant, mutants, sample
 from redbucket.core.oracled import OracleReport, Strength, Survivor, Tried
 from redbucket.core.patch import Entry
+from redbucket.core.plural import plural
 from redbucket.core.records import Outcome, Run, Test
 from redbucket.core.runspec import RunSpec
 from redbucket.core.testpath import pytest_id
@@ -132,7 +133,7 @@ class Oracle:
             else:
                 todo.append((mutant, self._spec(world, tree, mutant, tests)))
         if todo:
-            self.say(f"trying {len(todo)} mutants of the changed lines")
+            self.say(f"trying {plural(len(todo), 'mutant')} of the changed lines")
         for start in range(0, len(todo), _BATCH):
             batch = todo[start : start + _BATCH]
             if self.over():

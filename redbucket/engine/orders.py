@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from redbucket.core.bisect import fewest
 from redbucket.core.classification import FAILING
 from redbucket.core.conditions import PLAIN, Conditions
+from redbucket.core.plural import plural
 from redbucket.core.records import Outcome, Run, Test
 from redbucket.core.runspec import RunSpec
 from redbucket.engine.found import CONFIRMED, Culprits
@@ -49,7 +50,7 @@ class OrderSearch:
                 found.why_not = "the tests before it do not flip it when they are run again"
                 return found
             found.imported = True
-        self.say(f"looking for what flips it among {len(pool)} tests")
+        self.say(f"looking for what flips it among {plural(len(pool), 'test')}")
         found.tests = fewest(pool, self._holds, self.over)
         if self.over():
             found.why_not = "time was up before the bisection had ended"
@@ -111,7 +112,7 @@ class OrderSearch:
         for names in ([s for s in changed if s not in usual], usual):
             if not names or self.over() or not undone([names])[0]:
                 continue
-            self.say(f"which of {len(names)} pieces of changed state is it?")
+            self.say(f"which of {plural(len(names), 'piece')} of changed state is it?")
             few = fewest(names, undone, self.over)
             if not self.over() and len(few) <= _MOST_STATES and undone([few], CONFIRMED - _CHECKS)[0]:
                 found.state = few

@@ -15,6 +15,7 @@ from redbucket.core.classification import FAILING
 from redbucket.core.errors import ACCEPTED, REFUSED, Undecided
 from redbucket.core.evidence import failure_print
 from redbucket.core.noisecapture import NoiseCapture
+from redbucket.core.plural import plural
 from redbucket.core.records import Outcome, Run, Test
 from redbucket.core.replayreport import ReplayReport, rate_of
 from redbucket.core.runspec import RunSpec
@@ -44,7 +45,9 @@ class Replay:
     def report(self, n: int, name: str, *, shrink: bool) -> ReplayReport:
         """Run it ``n`` times; raises Undecided where the runs show nothing."""
         capture = self.capture
-        self.say(f"running {capture.nodeid} {n} times, after the {len(capture.order)} tests before it")
+        self.say(
+            f"running {capture.nodeid} {plural(n, 'time')}, after the {plural(len(capture.order), 'test')} before it"
+        )
         tests = self.runs(capture.order, n)
         rate = rate_of([t.outcome for t in tests])
         red = [t for t in tests if t.outcome in FAILING]

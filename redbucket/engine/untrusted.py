@@ -9,6 +9,7 @@ from redbucket.core.buckets import Bucket
 from redbucket.core.classification import FAILING
 from redbucket.core.evidence import PASSING
 from redbucket.core.findings import Finding, Severity
+from redbucket.core.plural import plural
 from redbucket.core.records import Run, Test
 from redbucket.core.report import Row
 from redbucket.core.testpath import pytest_id
@@ -36,7 +37,9 @@ def untrusted_rows(
     files = tuple(sorted({path for path, _ in found if path in subject.sides.merged}))
     if not files:
         return [], []
-    say(f"running the patch's own tests in {len(files)} files, with and without the patch (never counted)")
+    say(
+        f"running the patch's own tests in {plural(len(files), 'file')}, with and without the patch (never counted)"
+    )
     tree = objects.write_tree(subject.base_tree, worlds.reverted(subject.sides))
     add_world(specs, subject, objects, "R", tree)
     with_patch, without = bench.run([specs.make("P", files=files), specs.make("R", files=files)])

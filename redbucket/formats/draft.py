@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from redbucket.core.drafted import DraftReport
+from redbucket.core.plural import plural
 from redbucket.formats.clean import line, shell
 
 _BY = {
@@ -21,8 +22,9 @@ def draft_text(report: DraftReport) -> str:
         if miss.refused:
             out.append(f"  nothing to draft: {line(miss.refused)}")
             continue
+        held = plural(miss.held, "holds", "hold")
         out.append(
-            f"  {', '.join(map(line, miss.functions))}: {miss.candidates} candidates, {miss.held} hold on base, "
+            f"  {', '.join(map(line, miss.functions))}: {plural(miss.candidates, 'candidate')}, {held} on base, "
             f"{len(miss.proposals)} proposed"
         )
         for one in miss.proposals:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from redbucket.core.entropy import kind_of
 from redbucket.core.explanation import Explanation
+from redbucket.core.plural import plural
 from redbucket.core.replayreport import Rate, ReplayReport
 from redbucket.formats.clean import line, lines, shell
 
@@ -19,10 +21,12 @@ def replay_text(report: ReplayReport) -> str:
         out = [f"replays: {name} failed {rate(report.rate)}"]
     else:
         out = [f"does not replay: {name} failed {rate(report.rate)}"]
-    before = f"after the {report.order} tests that ran before it" if report.order else "as the first test"
+    before = f"after {_the(report.order)} that ran before it" if report.order else "as the first test"
     out.append(f"  run {before}, tree {report.tree[:12]}")
     if report.replays:
-        out.append(f"  {report.same_failure} of the {report.rate.failed} failures are the recorded one")
+        same = "is" if report.same_failure == 1 else "are"
+        of = plural(report.rate.failed, "failure")
+        out.append(f"  {report.same_failure} of {of} {same} the recorded one")
         out += [f"  | {part}" for part in lines(report.message)[:_EXCERPT]]
     if report.smallest is not None:
         out += _smallest(report)
@@ -30,6 +34,10 @@ def replay_text(report: ReplayReport) -> str:
     if not report.replays:
         out.append("  do this: run it more often (-n), or make a new capture: redbucket gate --captures DIR")
     return "\n".join(out)
+
+
+def _the(order: int) -> str:
+    return "the one test" if order == 1 else f"the {plural(order, 'test')}"
 
 
 def _smallest(report: ReplayReport) -> list[str]:
@@ -40,7 +48,7 @@ def _smallest(report: ReplayReport) -> list[str]:
     few = [f"    {shell(nodeid)}" for nodeid in left[:_SHOWN]]
     more = [f"    ... and {len(left) - _SHOWN} more"] if len(left) > _SHOWN else []
     return [
-        f"  the smallest order that still fails: {len(left)} of {report.order} tests before it{said}",
+        f"  the smallest order that still fails: {len(left)} of {plural(report.order, 'test')} before it{said}",
         *few,
         *more,
     ]
@@ -49,7 +57,7 @@ def _smallest(report: ReplayReport) -> list[str]:
 def rate(value: Rate) -> str:
     """Return "7 of 20 runs (35 %, between 15 % and 59 %)"."""
     return (
-        f"{value.failed} of {value.runs} runs ({value.rate:.0%}; "
+        f"{value.failed} of {plural(value.runs, 'run')} ({value.rate:.0%}; "
         f"{value.low:.0%} to {value.high:.0%} with 95 % confidence)"
     )
 
@@ -79,11 +87,13 @@ def explain_text(report: Explanation) -> str:
     if report.untried:
         out.append(f"  not tried: {', '.join(report.untried)}")
     if report.touched or report.sites:
-        out.append(f"  it was seen to touch: {', '.join(report.touched) or 'the clock'}")
+        kinds = {kind for site in report.sites if (kind := kind_of(site))} | set(report.touched)
+        out.append(f"  it was seen to touch: {', '.join(sorted(kinds)) or 'what may differ from run to run'}")
     for site in report.sites[:_SHOWN]:
-        out.append(f"    at {line(site)}")
+        kind = kind_of(site)
+        out.append(f"    at {line(site)}" + (f" ({kind})" if kind else ""))
     if len(report.sites) > _SHOWN:
-        out.append(f"    and {len(report.sites) - _SHOWN} more lines")
+        out.append(f"    and {plural(len(report.sites) - _SHOWN, 'more line')}")
     out += [f"  note: {line(note)}" for note in report.notes]
     out.append(f"  {report.seconds:.0f} s; one run of the suite takes {report.suite_seconds:.1f} s")
     return "\n".join(out)

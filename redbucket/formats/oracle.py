@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from redbucket.core.oracled import OracleReport, Strength
+from redbucket.core.plural import plural
 from redbucket.formats.clean import line, lines
 
 _SURVIVORS = 10
@@ -22,15 +23,16 @@ def oracle_text(report: OracleReport, *, verbose: bool = False) -> str:
         out += [f"  {part}" for part in lines(survivor.diff)[3:]]
         out.append(f"  ran it: {', '.join(map(line, survivor.tests))}")
     if len(report.survivors) > most:
-        out.append(f"... and {len(report.survivors) - most} more survivors (-v, or --format json)")
+        out.append(f"... and {plural(len(report.survivors) - most, 'more survivor')} (-v, or --format json)")
     if report.sampled < report.possible:
         out.append(
             f"{report.sampled} of {report.possible} mutants, the same each time for this tree (--mutants)"
         )
     if report.untried:
-        out.append(f"{report.untried} mutants were not tried for want of time: go on with --resume FILE")
+        untried = plural(report.untried, "mutant was", "mutants were")
+        out.append(f"{untried} not tried for want of time: go on with --resume FILE")
     if report.resumed:
-        out.append(f"{report.resumed} results were taken from the file of --resume")
+        out.append(f"{plural(report.resumed, 'result was', 'results were')} taken from the file of --resume")
     out += [f"note: {line(note)}" for note in report.notes]
     out.append(f"{report.seconds:.0f} s; base {report.base[:12]}, patch {report.head[:12]}")
     return "\n".join(out)

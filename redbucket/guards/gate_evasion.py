@@ -99,7 +99,7 @@ def _by_heart(context: Context, judge_side: Sides, tables: dict[str, dict[Pair, 
                 severity=Severity.WARN,
                 path=path,
                 line=min(learned.values()),
-                reason=f"{len(learned)} answers that base's tests expect stand in the source: {shown[:120]}",
+                reason=f"answers that base's tests expect stand in the source ({len(learned)}): {shown[:120]}",
                 remedy="look at it: a table can be honest, answers learned by heart are not",
             )
 

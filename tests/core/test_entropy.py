@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from redbucket.core.entropy import kinds_of
+from redbucket.core.entropy import kind_of, kinds_of
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,10 @@ def test_each_kind(what: str, kind: str) -> None:
 
 def test_what_is_no_entropy_is_no_kind() -> None:
     assert kinds_of(["a.py:1 os.listdir", "a.py:2 os.getpid", ""]) == set()
+
+
+def test_the_kind_of_a_line_is_said_for_each() -> None:
+    assert kind_of("boltons/fileutils.py:531 os.scandir") == "directory order"
+    assert kind_of("a dir/b.py:3 time.time") == "clock"
+    assert kind_of("a.py:2 os.getpid") == "process id"
+    assert kind_of("a.py:2 what nobody knows") == kind_of("") == ""

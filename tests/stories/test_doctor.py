@@ -86,7 +86,7 @@ def test_a_repository_without_hooks(repo: Repo, capfd: pytest.CaptureFixture[str
         "fixture-lock": "ok",
         "freezes": "ok",
     }
-    assert found["tests"]["detail"] == "1 tests are collected from HEAD"
+    assert found["tests"]["detail"] == "1 test is collected from HEAD"
     assert "pytest" in found["interpreter"]["detail"]
     assert "--no-verify" in found["wall"]["detail"]
     assert "core.hooksPath" in found["wall"]["detail"]

@@ -51,7 +51,7 @@ def test_all_is_well(repo: Repo) -> None:
         "fixture-lock": "ok",
         "freezes": "ok",
     }
-    assert "1 fixtures are listed" in found["fixture-lock"].detail
+    assert "1 fixture is listed" in found["fixture-lock"].detail
 
 
 def test_the_lock_is_verified(repo: Repo) -> None:
