@@ -48,7 +48,7 @@ def test_what_matters_stays(one, other):
 
 
 def test_the_places_of_a_tree_are_named():
-    assert normalise("/work/t1/a.py", [("/work/t1", "<tree>")]) == normalise(
+    assert normalise("/build/t1/a.py", [("/build/t1", "<tree>")]) == normalise(
         "/w/2/a.py", [("/w/2", "<tree>")]
     )
 
