@@ -20,6 +20,8 @@ VOLATILE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(/tmp|/var/tmp|/dev/shm)(?:/[\w.\-+@]+)+"), "<temporary path>"),
     (re.compile(r"\b(pid|process|thread)([ =:#]+)\d+", re.IGNORECASE), r"\1\2<id>"),
     (re.compile(r"\bid=(['\"]?)\d{6,}\1"), "id=<id>"),
+    # id() in a repr, which pytest's own abbreviation may have cut: "<py3-none-any @ 126124177984>", "...4177984>"
+    (re.compile(r"(@ ?|\bat |\.\.\.)\d{6,}(?=>)"), r"\1<id>"),
     (
         re.compile(r"\b\d+(?:\.\d+)?(?: ?(?:ms|µs|us|ns|s|sec|secs|seconds|milliseconds))\b"),
         "<duration>",
