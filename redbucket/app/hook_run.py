@@ -15,7 +15,7 @@ from redbucket.app.again import again
 from redbucket.app.ending import ended
 from redbucket.app.hand_merge import as_committed, merge_heads
 from redbucket.app.hook_report import tell
-from redbucket.app.output import finish, undo
+from redbucket.app.output import finish, undo, worst
 from redbucket.app.session import Session, session
 from redbucket.core.errors import ACCEPTED, Misused, RedbucketError
 from redbucket.core.findings import Severity
@@ -75,7 +75,7 @@ def run(
             if not any(offer.head not in heads for offer in found):
                 code = _judge_by_hand(opened, name, heads, found[0].head_ref, environment, verbose=verbose)
                 return undo(code, way_back(opened.repository))
-        code = _worst(
+        code = worst(
             [_judge(opened, name, offer, tip, current, environment, verbose=verbose) for offer in found]
         )
         merging = any(offer.base == "HEAD" for offer in found)
@@ -189,11 +189,3 @@ def _report(
         return ACCEPTED  # said, but a branch that lands nowhere yet may be pushed
     folder = opened.repository.git_dir / "redbucket"
     return tell(report, f"redbucket-{name}", environment, folder, quiet=name != "gate", verbose=verbose)
-
-
-def _worst(codes: Sequence[int]) -> int:
-    """A refusal outweighs "cannot decide", which outweighs accept."""
-    for code in (1, 2):
-        if code in codes:
-            return code
-    return max(codes, default=ACCEPTED)

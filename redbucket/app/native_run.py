@@ -13,7 +13,7 @@ from redbucket.app.again import again
 from redbucket.app.ending import ended
 from redbucket.app.hand_merge import as_committed, merge_heads
 from redbucket.app.hook_report import tell
-from redbucket.app.output import undo
+from redbucket.app.output import undo, worst
 from redbucket.app.session import Session, session
 from redbucket.core.errors import ACCEPTED, REFUSED, Misused, RedbucketError, Undecided
 from redbucket.core.marks import marks_of_environment
@@ -120,7 +120,7 @@ def _merge(folder: Path, environment: Mapping[str, str]) -> int:
             _note_unprotected(opened)
             return ACCEPTED
         found = offers(environment, [], merge_heads(opened.repository), opened.repository.has, ())
-        code = _worst([_gate(opened, offer) for offer in found])
+        code = worst([_gate(opened, offer) for offer in found])
         if len(found) > 1 and code == ACCEPTED:
             code = _together(opened, [offer.head for offer in found])
         return undo(code, "git merge --abort")
@@ -145,7 +145,7 @@ def _push(folder: Path, lines: Sequence[str]) -> int:
         current = repository.current_branch()
         for offer in offers({}, lines, [], repository.has, protected_now(opened), current):
             codes.append(_gate(opened, offer) if offer.lands else _unlanded(opened, offer))
-    return _worst(codes)
+    return worst(codes)
 
 
 def _unlanded(opened: Session, offer: Offer) -> int:
@@ -188,7 +188,7 @@ def _updates(
                 codes.append(_update(opened, told, environment, full=full, server=server))
         merging = not server and environment.get("GIT_REFLOG_ACTION", "").startswith(("merge", "pull"))
         # a fast-forward leaves nothing in the git folder to know it by
-        return undo(_worst(codes), (way_back(opened.repository) or "git reset --merge") if merging else "")
+        return undo(worst(codes), (way_back(opened.repository) or "git reset --merge") if merging else "")
 
 
 def _update(
@@ -353,14 +353,6 @@ def _finish(opened: Session, request: Request, *, staged: bool = False, full: bo
 def _tell(opened: Session, report: GateReport) -> int:
     folder = opened.repository.git_dir / "redbucket"
     return tell(report, "the git hook of redbucket", os.environ, folder, quiet=True)
-
-
-def _worst(codes: Sequence[int]) -> int:
-    """A refusal outweighs "cannot decide", which outweighs accept."""
-    for code in (1, 2):
-        if code in codes:
-            return code
-    return max(codes, default=ACCEPTED)
 
 
 def _say(text: str) -> None:

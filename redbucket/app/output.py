@@ -6,10 +6,11 @@ import contextlib
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from redbucket import __version__
-from redbucket.core.errors import BUG, INTERRUPTED, Misused, RedbucketError, WorldFailed
+from redbucket.core.errors import ACCEPTED, BUG, INTERRUPTED, Misused, RedbucketError, WorldFailed
 from redbucket.core.report import GateReport
 
 
@@ -49,6 +50,14 @@ def undo(code: int, command: str) -> int:
     if code and command and sys.stderr is not None:
         print(f"redbucket: the merge has stopped half way; undo it: {command}", file=sys.stderr)
     return code
+
+
+def worst(codes: Sequence[int]) -> int:
+    """A refusal outweighs "cannot decide", which outweighs accept."""
+    for code in (1, 2):
+        if code in codes:
+            return code
+    return max(codes, default=ACCEPTED)
 
 
 def as_json(report: object) -> str:
