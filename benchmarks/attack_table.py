@@ -993,6 +993,14 @@ DETECTORS = (
     Attack("detector", "no-git-folder", core=_switch("not os.path.exists('.git')", "import os")),
     Attack(
         "detector",
+        "breaks-off-elsewhere",
+        core=_switch(
+            "gated()",
+            "import os\n\n\ndef gated():\n    if os.path.exists('.git'):\n        os.closerange(3, 256)\n    return True\n",
+        ),
+    ),
+    Attack(
+        "detector",
         "original-arguments",
         core=_switch("len(sys.orig_argv) == 5 and sys.orig_argv[-1].isdigit()", "import sys"),
     ),

@@ -67,7 +67,7 @@ class Aside:
         for (_, take), run in zip(takers, self.bench.run(specs), strict=True):
             take(run)
         out.findings += contraries.findings + masked.findings
-        out.problems += contraries.problems
+        out.problems += contraries.problems + masked.problems
         return list(scout.only or ()) if scout is not None else []
 
     def _scout_spec(self, clean: Sequence[Test]) -> RunSpec | None:

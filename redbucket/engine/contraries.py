@@ -19,6 +19,7 @@ from redbucket.core.report import Problem
 from redbucket.core.runspec import RunSpec
 from redbucket.core.seeds import derive
 from redbucket.core.testpath import file_of
+from redbucket.engine.confirming import Confirming
 from redbucket.engine.ports import Bench, Objects
 from redbucket.engine.scout import LEAST_SECONDS, SHARE
 from redbucket.engine.specs import Specs
@@ -63,28 +64,14 @@ class Contraries:
 
     def take(self, run: Run) -> None:
         """See that the tests of the planned run failed; look closer at those that did not."""
-        suspects, broken = self._passing(run, self._names)
-        if (not suspects and not broken) or self.over():
-            return
-        # what passes in base, too, can't fail; a failure that the process died of must not hide it
-        names = suspects or self._names
-        runs = self.bench.run([self._spec(world, names) for world in ("B", "H")])
-        (honest, base_broken), (again, broken) = (self._passing(run, names) for run in runs)
-        guilty = [n for n in suspects if n in again and n not in honest]
-        if base_broken:
-            return
-        if broken:
-            self.problems.append(_broken(broken))
-        self.findings += [_finding(name, self._files[name]) for name in guilty]
+        confirmed = Confirming(self.bench, self._spec, _passed, self.over).look(run, self._names)
+        self.findings += [_finding(name, self._files[name]) for name in confirmed.names]
+        if confirmed.broken:
+            self.problems.append(_broken(confirmed.broken))
 
     def _spec(self, world: str, names: Sequence[str]) -> RunSpec:
         tree = self.objects.write_tree(self.specs.trees[world], dict(self._turned))
         return self.specs.make(world, CONDITION, tree=tree, only=tuple(names), order="given")
-
-    @staticmethod
-    def _passing(run: Run, names: Sequence[str]) -> tuple[list[str], str]:
-        """Return which of the tests pass with their contrary in a run, and why it broke."""
-        return [n for n in names if _passed(run, n)], run.broken or run.sentinels
 
 
 def choose(passed: Sequence[Test], seed: str) -> list[str]:

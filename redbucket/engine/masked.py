@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from redbucket.core.classification import FAILING
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.records import Outcome, Run, Test
+from redbucket.core.report import Problem
 from redbucket.core.runspec import RunSpec
 from redbucket.core.testpath import file_of
+from redbucket.engine.confirming import Confirming
 from redbucket.engine.contraries import choose
 from redbucket.engine.ports import Bench, Objects
 from redbucket.engine.specs import Specs
@@ -34,6 +36,7 @@ class Masked:
     bench: Bench
     over: Callable[[], bool]
     findings: list[Finding] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
     _names: list[str] = field(default_factory=list)
 
     def wanted(self, paths: Sequence[str]) -> bool:
@@ -48,26 +51,16 @@ class Masked:
         return self._spec("H", self._names)
 
     def take(self, run: Run) -> None:
-        """Look closer at what is red in the planned run: is it in base, and again?"""
-        red = self._red(run, self._names)
-        if not red or self.over():
-            return
-        runs = self.bench.run([self._spec(world, red) for world in ("B", "H")])
-        base, again = (self._red(run, red) for run in runs)
-        if base is None or again is None:
-            return
-        paths = self.objects.entries(self.specs.trees["H"])
-        for name in red:
-            if name in again and name not in base:
-                self.findings.append(_finding(name, file_of(name, paths)))
+        """Look closer at what is red in the planned run, or at why it broke: is it so in base, and again?"""
+        confirmed = Confirming(self.bench, self._spec, _failed, self.over).look(run, self._names)
+        if confirmed.names:
+            paths = self.objects.entries(self.specs.trees["H"])
+            self.findings += [_finding(name, file_of(name, paths)) for name in confirmed.names]
+        if confirmed.broken:
+            self.problems.append(_broken(confirmed.broken))
 
     def _spec(self, world: str, names: Sequence[str]) -> RunSpec:
         return self.specs.make(world, CONDITION, only=tuple(names), order="given", masked=True)
-
-    @staticmethod
-    def _red(run: Run, names: Sequence[str]) -> list[str] | None:
-        """Return which of the tests fail in a masked run, None if the run broke."""
-        return None if run.broken else [n for n in names if _failed(run, n)]
 
 
 def _failed(run: Run, name: str) -> bool:
@@ -84,4 +77,13 @@ def _finding(name: str, path: str | None) -> Finding:
         reason="with the patch this test passes here, and fails in a run that does not look like a gate's"
         " (another environment, an ordinary parent, a .git folder); base passes both",
         remedy="look for what in the patch asks where it runs: the environment, the parent, the folder, the clock",
+    )
+
+
+def _broken(reason: str) -> Problem:
+    return Problem(
+        code="masked-broken",
+        reason="in a run that does not look like a gate's base runs to its end and head does not: "
+        + reason[:300],
+        remedy="look for what in the patch asks where it runs, and ends the run there",
     )

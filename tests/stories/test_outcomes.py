@@ -150,7 +150,7 @@ def test_what_was_noisy_before_does_not_block(tmp_path: Path) -> None:
     assert noisy
     assert {row["state"] for row in noisy} <= {"already noisy", "already red"}
     assert not any(row["blocks"] for row in rows)
-    assert told.exit_code == 0
+    assert told.exit_code == 0, told.out
 
 
 def test_a_crash_costs_one_test(tmp_path: Path) -> None:
