@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from redbucket.app.output import finish
-from redbucket.core.errors import ACCEPTED
+from redbucket.app.output import finish, say
+from redbucket.core.errors import ACCEPTED, Misused
 from redbucket.core.report import GateReport
+from redbucket.edges.repository import Repository
+from redbucket.engine.subject import find_base
+
+
+def note_unprotected(repository: Repository, protected: tuple[str, ...], current: str | None = None) -> None:
+    """Say so where no protected branch exists at all: there nothing is ever judged where it lands."""
+    try:
+        find_base(repository, protected, current)  # type: ignore[arg-type]
+    except Misused as error:
+        say(f"redbucket: nothing was judged: {error.reason}; {error.remedy}\n")
 
 
 def tell(

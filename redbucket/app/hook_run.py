@@ -14,8 +14,8 @@ import msgspec
 from redbucket.app.again import again
 from redbucket.app.ending import ended
 from redbucket.app.hand_merge import as_committed, merge_heads
-from redbucket.app.hook_report import tell
-from redbucket.app.output import finish, undo, worst
+from redbucket.app.hook_report import note_unprotected, tell
+from redbucket.app.output import finish, say, undo, worst
 from redbucket.app.session import Session, session
 from redbucket.core.errors import ACCEPTED, Misused, RedbucketError
 from redbucket.core.findings import Severity
@@ -70,7 +70,7 @@ def run(
         found = offers(environment, pushed or [], heads, opened.repository.has, protected, current)
         if any(offer.base == "HEAD" for offer in found):
             if current and current not in protected:
-                _note_unprotected(opened, protected, current)
+                note_unprotected(opened.repository, protected, current)
                 return ACCEPTED  # what others have landed comes into a branch; it is judged where it lands
             if not any(offer.head not in heads for offer in found):
                 code = _judge_by_hand(opened, name, heads, found[0].head_ref, environment, verbose=verbose)
@@ -155,17 +155,9 @@ def _judge(
         return _report(opened, name, request, environment, staged=staged, lands=offer.lands, verbose=verbose)
     except RedbucketError as error:
         if error.code == "no-base" and (name != "gate" or not offer.lands):
-            print(f"redbucket: nothing was judged: {error.reason}; {error.remedy}", file=sys.stderr)
+            say(f"redbucket: nothing was judged: {error.reason}; {error.remedy}\n")
             return ACCEPTED
         raise
-
-
-def _note_unprotected(opened: Session, protected: tuple[str, ...], current: str) -> None:
-    """Say so where no protected branch exists at all: there nothing is ever judged where it lands."""
-    try:
-        find_base(opened.repository, protected, current)  # type: ignore[arg-type]
-    except Misused as error:
-        print(f"redbucket: nothing was judged: {error.reason}; {error.remedy}", file=sys.stderr)
 
 
 def _report(

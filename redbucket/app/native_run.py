@@ -12,8 +12,8 @@ import msgspec
 from redbucket.app.again import again
 from redbucket.app.ending import ended
 from redbucket.app.hand_merge import as_committed, merge_heads
-from redbucket.app.hook_report import tell
-from redbucket.app.output import undo, worst
+from redbucket.app.hook_report import note_unprotected, tell
+from redbucket.app.output import say, undo, worst
 from redbucket.app.session import Session, session
 from redbucket.core.errors import ACCEPTED, REFUSED, Misused, RedbucketError, Undecided
 from redbucket.core.marks import marks_of_environment
@@ -117,7 +117,7 @@ def _merge(folder: Path, environment: Mapping[str, str]) -> int:
     """The whole gate, where a protected branch receives."""
     with session(folder, _progress()) as opened:
         if not _on_protected(opened):
-            _note_unprotected(opened)
+            note_unprotected(opened.repository, protected_now(opened))
             return ACCEPTED
         found = offers(environment, [], merge_heads(opened.repository), opened.repository.has, ())
         code = worst([_gate(opened, offer) for offer in found])
@@ -179,7 +179,9 @@ def _updates(
     with session(folder, _progress(), quarantine=_quarantine(environment)) as opened:
         protected = protected_now(opened, known)
         if not server and known and set(protected) - set(known):
-            _say("note: branches are protected that this hook does not know: run `redbucket install` again")
+            say(
+                "redbucket: note: branches are protected that this hook does not know: run `redbucket install` again\n"
+            )
         full = full or _configured(opened.repository)
         for update in updates:
             told = _resolved(opened.repository, update)
@@ -209,13 +211,13 @@ def _update(
         update, forward=forward, server=server, marks=marks_of_environment(environment)
     )
     if refused is not None:
-        _say(f"refused: {refused.reason} [{refused.rule}]\n  do this: {refused.remedy}")
+        say(f"redbucket: refused: {refused.reason} [{refused.rule}]\n  do this: {refused.remedy}\n")
         return REFUSED
     policy: bytes | None = None
     if update.creates:
         base = _base_of_new(opened, update)
         if base is None:
-            _say(f"note: {update.branch} is new, and there is nothing to judge it by")
+            say(f"redbucket: note: {update.branch} is new, and there is nothing to judge it by\n")
             return ACCEPTED
     elif forward:
         base = update.old
@@ -323,14 +325,6 @@ def _on_protected(opened: Session) -> bool:
     return opened.repository.current_branch() in protected_now(opened)
 
 
-def _note_unprotected(opened: Session) -> None:
-    """Say so where no protected branch exists at all: there nothing is ever judged where it lands."""
-    try:
-        find_base(opened.repository, protected_now(opened))  # type: ignore[arg-type]
-    except Misused as error:
-        _say(f"nothing was judged: {error.reason}; {error.remedy}")
-
-
 def _name_of(oid: str, environment: Mapping[str, str]) -> str:
     value = environment.get(f"GITHEAD_{oid}", "")
     return "" if value == oid else value
@@ -353,8 +347,3 @@ def _finish(opened: Session, request: Request, *, staged: bool = False, full: bo
 def _tell(opened: Session, report: GateReport) -> int:
     folder = opened.repository.git_dir / "redbucket"
     return tell(report, "the git hook of redbucket", os.environ, folder, quiet=True)
-
-
-def _say(text: str) -> None:
-    sys.stderr.buffer.write(f"redbucket: {text}\n".encode("utf-8", "backslashreplace"))
-    sys.stderr.flush()

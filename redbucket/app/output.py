@@ -6,12 +6,23 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from redbucket import __version__
 from redbucket.core.errors import ACCEPTED, BUG, INTERRUPTED, Misused, RedbucketError, WorldFailed
 from redbucket.core.report import GateReport
+
+
+class _Ends(Protocol):
+    """A report that says how its command ends."""
+
+    @property
+    def exit_code(self) -> int: ...
+
+
+Report = TypeVar("Report", bound=_Ends)
 
 
 def finish(report: GateReport, form: str, output: Path | None, *, quiet: bool, verbose: bool) -> int:
@@ -45,10 +56,19 @@ def _color(output: Path | None) -> bool:
     )
 
 
+def tell(
+    report: Report, form: str, output: Path | None, in_words: Callable[[Report], str], *, quiet: bool
+) -> int:
+    """Print a report as JSON or ``in_words``, and return its exit code; ``quiet`` leaves out words of success."""
+    if not (quiet and form == "text" and report.exit_code == 0):
+        emit(as_json(report) if form == "json" else in_words(report), output)
+    return report.exit_code
+
+
 def undo(code: int, command: str) -> int:
     """Say on stderr how to get out of a merge that was not accepted; return the exit code."""
-    if code and command and sys.stderr is not None:
-        print(f"redbucket: the merge has stopped half way; undo it: {command}", file=sys.stderr)
+    if code and command:
+        say(f"redbucket: the merge has stopped half way; undo it: {command}\n")
     return code
 
 
@@ -126,7 +146,7 @@ def world_failure(error: OSError) -> WorldFailed:
 
 def interrupted() -> int:
     """Say so, and return the exit code."""
-    _say("redbucket: interrupted; nothing was changed\n")
+    say("redbucket: interrupted; nothing was changed\n")
     return INTERRUPTED
 
 
@@ -136,10 +156,10 @@ def complain(error: RedbucketError) -> None:
     lines = [f"redbucket: {word}: {error.reason} [{error.code}]"]
     if error.remedy:
         lines.append(f"  do this: {error.remedy}")
-    _say("\n".join(lines) + "\n")
+    say("\n".join(lines) + "\n")
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
     """Write to stderr whatever its encoding is, or nowhere if it is closed or full."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
@@ -164,5 +184,5 @@ def report_bug(error: Exception) -> int:
         where = f"the details are in {path}: please attach it to a report"
     except OSError:
         where = f"the log could not be written; the last line is {type(error).__name__}: {error}"
-    _say(f"redbucket: this is a bug in redbucket ({type(error).__name__}); {where}\n")
+    say(f"redbucket: this is a bug in redbucket ({type(error).__name__}); {where}\n")
     return BUG

@@ -322,6 +322,7 @@ def session(
             yield opened
         finally:
             opened.cancelled.set()
+            progress.clear()
 
 
 def interpreter_name() -> str:

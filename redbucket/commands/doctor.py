@@ -75,12 +75,8 @@ def doctor(form: str, output: Path | None, folder: Path, quiet: bool, verbose: b
     first = git_version(Caller(folder).run("version").line)
     checks = [first]
     if first.state is not State.FAIL:
-        progress = Progress(quiet=quiet, steps=verbose)
-        with session(folder, progress) as opened:
-            try:
-                checks += list(Examination(opened).checks())
-            finally:
-                progress.clear()
+        with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
+            checks += list(Examination(opened).checks())
     if form == "json":
         text = msgspec.json.format(msgspec.json.encode(checks), indent=2).decode()
     else:

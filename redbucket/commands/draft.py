@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from redbucket.app.output import as_json, emit, read_file
-from redbucket.commands.options import common, request_options, writable
+from redbucket.app.output import tell
+from redbucket.commands.options import common, reporting, request_of, request_options
 
 
 @click.command()
@@ -25,10 +25,7 @@ from redbucket.commands.options import common, request_options, writable
 )
 @click.option("--model", metavar="NAME", help="Ask a model of the llm library, too (extra: llm).")
 @click.option("--budget", type=click.FloatRange(0, min_open=True), help="Seconds for all of it.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option(
-    "--output", "-o", type=click.Path(path_type=Path), callback=writable, help="Write the report there."
-)
+@reporting("text", "json")
 @common
 def draft(
     records: tuple[Path, ...],
@@ -60,31 +57,17 @@ def draft(
     from redbucket.app import property_desk
     from redbucket.app.session import session
     from redbucket.edges.progress import Progress
-    from redbucket.engine.subject import Request
     from redbucket.formats.draft import draft_text
 
-    request = Request(
-        base=base,
-        head=head,
-        head_ref=head_ref,
-        policy=read_file(policy) if policy else None,
-        policy_name=str(policy) if policy else "redbucket.toml",
-        agent=agent,
-    )
+    request = request_of(base, head, policy, head_ref=head_ref, agent=agent)
     with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
-        try:
-            report = property_desk.draft(
-                opened,
-                [folder / r for r in records],
-                request,
-                test=test,
-                out=folder / out,
-                model=model,
-                budget=budget,
-            )
-        finally:
-            opened.progress.clear()
-    text = as_json(report) if form == "json" else draft_text(report)
-    if not (quiet and form == "text" and report.exit_code == 0):
-        emit(text, output)
-    return report.exit_code
+        report = property_desk.draft(
+            opened,
+            [folder / r for r in records],
+            request,
+            test=test,
+            out=folder / out,
+            model=model,
+            budget=budget,
+        )
+    return tell(report, form, output, draft_text, quiet=quiet)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from redbucket.app.output import read_file
-from redbucket.commands.options import common
+from redbucket.commands.options import common, request_of
 from redbucket.core.errors import ACCEPTED, REFUSED, Misused
 
 if TYPE_CHECKING:
@@ -62,18 +61,12 @@ def endorse(
       redbucket endorse --head agent/fix tests/
       redbucket endorse --accept tests/data/a.json=0a1b...  (40 or 64 digits)
     """
-    from redbucket.engine.subject import Request
 
     pairs = [_pair(text) for text in accept]
     if not paths and not pairs:
         raise click.UsageError("name the paths to endorse")
     _refuse_agents(os.environ)
-    asked = Request(
-        base=base,
-        head=head,
-        policy=read_file(policy) if policy else None,
-        policy_name=str(policy) if policy else "redbucket.toml",
-    )
+    asked = request_of(base, head, policy)
     return _endorse(folder, paths, pairs, asked, key, message, quiet=quiet)
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from redbucket.app.output import as_json, emit, read_file
-from redbucket.commands.options import common
+from redbucket.app.output import read_file, tell
+from redbucket.commands.options import common, reporting
 
 
 @click.command()
@@ -25,8 +25,7 @@ from redbucket.commands.options import common
 @click.option(
     "--policy", type=click.Path(path_type=Path), help="A policy from the launcher instead of redbucket.toml."
 )
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the report there.")
+@reporting("text", "json")
 @common
 def explain(
     nodeid: str,
@@ -57,12 +56,7 @@ def explain(
 
     rules = read_file(policy) if policy else None
     with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
-        try:
-            place = noise_desk.place_of(opened, base, head, rules)
-            commit = opened.repository.resolve(head or "HEAD")
-            report = noise_desk.explain(opened, nodeid, place, head=commit, budget=budget, captures=captures)
-        finally:
-            opened.progress.clear()
-    text = as_json(report) if form == "json" else explain_text(report)
-    emit(text, output)
-    return report.exit_code
+        place = noise_desk.place_of(opened, base, head, rules)
+        commit = opened.repository.resolve(head or "HEAD")
+        report = noise_desk.explain(opened, nodeid, place, head=commit, budget=budget, captures=captures)
+    return tell(report, form, output, explain_text, quiet=quiet)

@@ -8,7 +8,7 @@ from shlex import quote
 import click
 
 from redbucket.app.output import emit, finish, read_file
-from redbucket.commands.options import FORMATS, common, reporting, request_options
+from redbucket.commands.options import FORMATS, common, reporting, request_of, request_options
 from redbucket.core.errors import ACCEPTED, REFUSED, Misused
 
 
@@ -50,18 +50,10 @@ def check(
     from redbucket.app.session import session
     from redbucket.edges.progress import Progress
     from redbucket.engine.flakes import RULE
-    from redbucket.engine.subject import Request
 
     if staged and (base or head):
         raise click.UsageError("--staged goes without --base and --head")
-    request = Request(
-        base=base,
-        head=head,
-        head_ref=head_ref,
-        policy=read_file(policy) if policy else None,
-        policy_name=str(policy) if policy else "redbucket.toml",
-        agent=agent,
-    )
+    request = request_of(base, head, policy, head_ref=head_ref, agent=agent)
     with session(folder, Progress(quiet=quiet, steps=False)) as opened:
         tree = None if staged or base or head else tree_to_check(opened)
         report = opened.guard(request, (RULE,), staged=staged, tree=tree, scope="tree")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -24,6 +25,7 @@ from redbucket.commands.options import (
     common,
     missed,
     reporting,
+    request_of,
     request_options,
     writable,
 )
@@ -86,15 +88,9 @@ def gate(
     """
     from redbucket.app.session import session
     from redbucket.edges.progress import Progress
-    from redbucket.engine.subject import Request
 
-    request = Request(
-        base=base,
-        head=head,
-        head_ref=head_ref,
-        policy=read_file(policy) if policy else None,
-        policy_name=str(policy) if policy else "redbucket.toml",
-        agent=agent,
+    request = replace(
+        request_of(base, head, policy, head_ref=head_ref, agent=agent),
         misses=missed(misses, folder),
         reruns=reruns,
         scope=scope,
@@ -139,18 +135,11 @@ def guard(
     """
     from redbucket.app.session import session
     from redbucket.edges.progress import Progress
-    from redbucket.engine.subject import Request
 
     if staged and (base or head):
         raise click.UsageError("--staged goes without --base and --head")
-    request = Request(
-        base=base,
-        head=head,
-        head_ref=head_ref,
-        policy=read_file(policy) if policy else None,
-        policy_name=str(policy) if policy else "redbucket.toml",
-        agent=agent,
-        misses=missed(misses, folder),
+    request = replace(
+        request_of(base, head, policy, head_ref=head_ref, agent=agent), misses=missed(misses, folder)
     )
     with session(folder, Progress(quiet=quiet, steps=False)) as opened:
         report = opened.guard(request, names or None, staged=staged)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from redbucket.app.output import read_file
 from redbucket.core.errors import WorldFailed
+
+if TYPE_CHECKING:
+    from redbucket.engine.subject import Request
 
 # Options that change where a report goes, not what is judged: a command that is to be repeated needs none of them.
 _NOT_REPEATED = frozenset({"form", "output", "keep", "captures", "quiet", "verbose"})
@@ -141,3 +144,14 @@ def request_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ):
         command = option(command)
     return command
+
+
+def request_of(
+    base: str | None, head: str | None, policy: Path | None, *, head_ref: str = "", agent: bool = False
+) -> Request:
+    """Return what is asked by those options; a policy of the launcher's is read here."""
+    from redbucket.engine.subject import Request
+
+    rules = read_file(policy) if policy else None
+    name = str(policy) if policy else "redbucket.toml"
+    return Request(base=base, head=head, head_ref=head_ref, policy=rules, policy_name=name, agent=agent)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 
-from redbucket.app.output import as_json, emit, read_file
-from redbucket.commands.options import common, request_options, writable
+from redbucket.app.output import tell
+from redbucket.commands.options import common, reporting, request_of, request_options
 
 
 @click.command()
@@ -21,10 +22,7 @@ from redbucket.commands.options import common, request_options, writable
     type=click.Path(path_type=Path),
     help="Keep each result in this file, and go on from what it holds.",
 )
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option(
-    "--output", "-o", type=click.Path(path_type=Path), callback=writable, help="Write the report there."
-)
+@reporting("text", "json")
 @common
 def oracle(
     base: str | None,
@@ -53,25 +51,11 @@ def oracle(
     from redbucket.app import property_desk
     from redbucket.app.session import session
     from redbucket.edges.progress import Progress
-    from redbucket.engine.subject import Request
     from redbucket.formats.oracle import oracle_text
 
-    request = Request(
-        base=base,
-        head=head,
-        head_ref=head_ref,
-        policy=read_file(policy) if policy else None,
-        policy_name=str(policy) if policy else "redbucket.toml",
-        agent=agent,
-    )
+    request = request_of(base, head, policy, head_ref=head_ref, agent=agent)
     with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
-        try:
-            report = property_desk.oracle(
-                opened, request, most=mutants, budget=budget, resume=folder / resume if resume else None
-            )
-        finally:
-            opened.progress.clear()
-    text = as_json(report) if form == "json" else oracle_text(report, verbose=verbose)
-    if not (quiet and form == "text"):
-        emit(text, output)
-    return report.exit_code
+        report = property_desk.oracle(
+            opened, request, most=mutants, budget=budget, resume=folder / resume if resume else None
+        )
+    return tell(report, form, output, partial(oracle_text, verbose=verbose), quiet=quiet)

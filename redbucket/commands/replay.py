@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from redbucket.app.output import as_json, emit, read_file
-from redbucket.commands.options import common
+from redbucket.app.output import read_file, tell
+from redbucket.commands.options import common, reporting
 
 
 @click.command()
@@ -22,8 +22,7 @@ from redbucket.commands.options import common
     help="Look for the fewest tests before it that still make it fail.",
 )
 @click.option("--policy", type=click.Path(path_type=Path), help="The launcher's policy, if the gate had one.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the report there.")
+@reporting("text", "json")
 @common
 def replay(
     capture: Path,
@@ -53,12 +52,6 @@ def replay(
 
     recorded = decode(read_file(folder / capture), str(capture))
     with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
-        try:
-            ready = replay_of(opened, recorded, read_file(policy) if policy else None)
-            report = ready.report(runs, str(capture), shrink=shrink)
-        finally:
-            opened.progress.clear()
-    if not (quiet and form == "text" and report.exit_code == 0):
-        text = as_json(report) if form == "json" else replay_text(report)
-        emit(text, output)
-    return report.exit_code
+        ready = replay_of(opened, recorded, read_file(policy) if policy else None)
+        report = ready.report(runs, str(capture), shrink=shrink)
+    return tell(report, form, output, replay_text, quiet=quiet)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from redbucket.app.output import as_json, emit, read_file
-from redbucket.commands.options import common, request_options, writable
+from redbucket.app.output import tell
+from redbucket.commands.options import common, reporting, request_of, request_options
 
 
 @click.command()
@@ -21,10 +21,7 @@ from redbucket.commands.options import common, request_options, writable
     help="Small faults of the changed lines that are tried on it; 0 for none.",
 )
 @click.option("--budget", type=click.FloatRange(0, min_open=True), help="Seconds for the whole review.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option(
-    "--output", "-o", type=click.Path(path_type=Path), callback=writable, help="Write the report there."
-)
+@reporting("text", "json")
 @common
 def review(
     file: Path,
@@ -53,23 +50,9 @@ def review(
     from redbucket.app import property_desk
     from redbucket.app.session import session
     from redbucket.edges.progress import Progress
-    from redbucket.engine.subject import Request
     from redbucket.formats.review import review_text
 
-    request = Request(
-        base=base,
-        head=head,
-        head_ref=head_ref,
-        policy=read_file(policy) if policy else None,
-        policy_name=str(policy) if policy else "redbucket.toml",
-        agent=agent,
-    )
+    request = request_of(base, head, policy, head_ref=head_ref, agent=agent)
     with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
-        try:
-            report = property_desk.review(opened, folder / file, request, most=mutants, budget=budget)
-        finally:
-            opened.progress.clear()
-    if not (quiet and form == "text" and report.exit_code == 0):
-        text = as_json(report) if form == "json" else review_text(report)
-        emit(text, output)
-    return report.exit_code
+        report = property_desk.review(opened, folder / file, request, most=mutants, budget=budget)
+    return tell(report, form, output, review_text, quiet=quiet)

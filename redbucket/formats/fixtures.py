@@ -10,9 +10,9 @@ from typing import Any, Protocol
 from redbucket.core.drift import Change, Drift, Side
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.nodediff import ABSENT, shown, written
+from redbucket.core.plural import plural
 from redbucket.core.report import GateReport
 from redbucket.formats.clean import cut, line, utf8
-from redbucket.formats.phrases import plural
 
 _SHOWN = 20
 _WORDS = {0: "ACCEPTED", 1: "REFUSED", 2: "UNDECIDED"}

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from redbucket.core.findings import Finding
+from redbucket.core.plural import plural
 from redbucket.core.report import GateReport, Problem, Row
 from redbucket.formats import phrases
 from redbucket.formats.clean import cut, line, lines, shell
@@ -117,7 +118,7 @@ def _sections(
         yield f"Findings: {len(found):,}", True, len(found), map(_finding, found)
     for group, rows in groups.items():
         if rows and group is not Group.PASSED and (verbose or group is not Group.SKIPPED):
-            title = f"{group.value}: {phrases.plural(len(rows), 'test')}"
+            title = f"{group.value}: {plural(len(rows), 'test')}"
             yield title, group in _OPEN, len(rows), (_row(row, verbose=verbose) for row in rows)
     if report.notes:
         yield f"Notes: {len(report.notes):,}", False, len(report.notes), map(_problem, report.notes)
@@ -155,9 +156,7 @@ def _row(row: Row, *, verbose: bool) -> str:
     message = lines(row.message)
     limit = _EXCERPT_VERBOSE if verbose else _EXCERPT
     if message:
-        more = (
-            [f"... and {phrases.plural(len(message) - limit, 'more line')}"] if len(message) > limit else []
-        )
+        more = [f"... and {plural(len(message) - limit, 'more line')}"] if len(message) > limit else []
         out += ["", *_fence([cut(part, 200) for part in message[:limit]] + more, "text", "  ")]
     return "\n".join(out)
 

@@ -9,6 +9,7 @@ from enum import Enum
 from redbucket.core.buckets import Bucket
 from redbucket.core.doubt import blind_spot
 from redbucket.core.findings import Finding, Severity, refusals
+from redbucket.core.plural import plural
 from redbucket.core.report import GateReport, Row, Verdict
 
 DISCLAIMER = "This does not claim a proof, a security review, or that no flake is left."
@@ -72,11 +73,6 @@ def ranked(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings, refusals first."""
     order = list(Severity)
     return sorted(findings, key=lambda f: order.index(f.severity))
-
-
-def plural(n: int, noun: str) -> str:
-    """Return "1 test" or "2 tests"."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def verdict_word(verdict: Verdict) -> str:

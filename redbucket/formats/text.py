@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from redbucket.core.findings import Finding, Severity
+from redbucket.core.plural import plural
 from redbucket.core.report import GateReport, Problem, Row, Verdict
 from redbucket.formats import phrases
 from redbucket.formats.clean import cut, flow, line, lines, shell, wrap
@@ -142,7 +143,7 @@ class _Page:
 
     def group(self, group: Group, rows: Sequence[Row], elsewhere: str = "") -> Iterator[str]:
         yield ""
-        title = f"{group.value}: {phrases.plural(len(rows), 'test')}"
+        title = f"{group.value}: {plural(len(rows), 'test')}"
         yield self.paint("red" if group in _URGENT else "bold", title)
         spends = {row.spend for row in rows}
         # Of the patch's own tests the title says it.
@@ -226,4 +227,4 @@ class _Page:
 
 def _more(n: int, what: str = "", *, said: bool = True) -> str:
     tail = " (--verbose shows all)" if said else ""
-    return f"... and {phrases.plural(n, f'more {what}') if what else f'{n:,} more'}{tail}"
+    return f"... and {plural(n, f'more {what}') if what else f'{n:,} more'}{tail}"
