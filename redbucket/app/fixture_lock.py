@@ -79,15 +79,20 @@ def desk(start: Path) -> Iterator[Desk]:
             raise Misused("no-work-tree", "a bare repository has no lock to edit", "run it in a clone")
         policy = policy_of(source)
         refuse_agents([*marks_of_environment(os.environ), *marks_of_branch(source.branch(), policy)])
-        modes, oids = source.listing()
-        scope = Scope(JudgeSide(policy))
-        others = source.others()()
-        seen = {**dict.fromkeys(scope.candidates(others), "100644"), **modes}
-        locks = locks_of(scope, seen, lambda path: pending.content(source.top / path) or b"")
-        for lock in locks.locks:
-            if lock.checksums.flaws and lock.checksums.flaws[0].number:
-                edited(pending.content(source.top / lock.path), lock.path, ())
-        yield Desk(source, policy, scope, modes, oids, locks, others)
+        yield laid_out(source, policy)
+
+
+def laid_out(source: Staged, policy: Policy) -> Desk:
+    """Return the desk under ``policy``. Raises Misused "flawed-lock"."""
+    modes, oids = source.listing()
+    scope = Scope(JudgeSide(policy))
+    others = source.others()()
+    seen = {**dict.fromkeys(scope.candidates(others), "100644"), **modes}
+    locks = locks_of(scope, seen, lambda path: pending.content(source.top / path) or b"")
+    for lock in locks.locks:
+        if lock.checksums.flaws and lock.checksums.flaws[0].number:
+            edited(pending.content(source.top / lock.path), lock.path, ())
+    return Desk(source, policy, scope, modes, oids, locks, others)
 
 
 def new_files(opened: Desk, start: Path, paths: Sequence[str]) -> list[Proposal]:
@@ -220,6 +225,16 @@ def apply(opened: Desk, accepted: Sequence[Proposal]) -> None:
         for lock, data in _edited(opened, accepted):
             pending.replace(opened.source.top / lock, data)
             _remove_settled(pending.place_of(opened.source.git_dir, lock), data)
+
+
+def first_lock(opened: Desk) -> tuple[str, bytes, int]:
+    """Return the path and the bytes of the lock that ``fixtures lock`` would make here, and how many files it lists.
+
+    The bytes are empty where there is nothing to lock.
+    """
+    proposals = new_files(opened, opened.source.top, ())
+    done = _edited(opened, proposals)
+    return (*done[0], len(proposals)) if done else (_first(opened.policy), b"", 0)
 
 
 def _edited(opened: Desk, proposals: Sequence[Proposal]) -> list[tuple[str, bytes]]:

@@ -40,12 +40,12 @@ def _render(report: GateReport, form: str, output: Path | None, *, verbose: bool
     return renderers[form](
         report,
         width=min(shutil.get_terminal_size((80, 24)).columns, 200),
-        color=_color(output),
+        color=color_wanted(output),
         verbose=verbose,
     )
 
 
-def _color(output: Path | None) -> bool:
+def color_wanted(output: Path | None) -> bool:
     """NO_COLOR and FORCE_COLOR win (no-color.org, force-color.org); then a terminal decides."""
     if os.environ.get("NO_COLOR"):
         return False

@@ -71,7 +71,7 @@ def check(
 def list_(form: str, output: Path | None, folder: Path, quiet: bool, verbose: bool) -> int:
     """Show every freeze, the most urgent first, with the days that are left of it."""
     from redbucket.app.flakes_desk import flakes_bytes, policy_of
-    from redbucket.app.output import _color
+    from redbucket.app.output import color_wanted
     from redbucket.app.session import session
     from redbucket.core.flakes import parse
     from redbucket.core.flakeslist import as_json, as_text
@@ -84,7 +84,9 @@ def list_(form: str, output: Path | None, folder: Path, quiet: bool, verbose: bo
         days = policy_of(opened).freeze.max_days
     today = utc_today()
     text = (
-        as_json(found, today, days) if form == "json" else as_text(found, today, days, color=_color(output))
+        as_json(found, today, days)
+        if form == "json"
+        else as_text(found, today, days, color=color_wanted(output))
     )
     emit(text, output)
     return REFUSED if found.broken else ACCEPTED

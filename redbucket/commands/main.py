@@ -18,6 +18,7 @@ from redbucket.commands.explain import explain
 from redbucket.commands.fixtures import fixtures
 from redbucket.commands.flakes import flakes
 from redbucket.commands.hooks import install, uninstall
+from redbucket.commands.init import init
 from redbucket.commands.options import (
     FORMATS,
     answering,
@@ -291,6 +292,7 @@ COMMANDS: tuple[click.Command, ...] = (
     review,
     oracle,
     endorse,
+    init,
     install,
     uninstall,
     doctor,

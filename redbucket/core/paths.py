@@ -149,7 +149,7 @@ class JudgeSide:
         signers = policy.identity.allowed_signers
         named = (
             *JUDGE_FILES,
-            *(f"/{_literal(path)}" for path in (*scripts(policy), *([signers] if signers else ()))),
+            *(f"/{literal(path)}" for path in (*scripts(policy), *([signers] if signers else ()))),
         )
         self._protected = AnyOf(PROTECTED, named, policy.fixtures.manifests, policy.protect.paths)
         self._judges = AnyOf(
@@ -251,5 +251,6 @@ def _modules(command: Sequence[str]) -> set[str]:
     return {f"{module}.py", f"{module}/__main__.py"} if module.replace("/", "").isidentifier() else set()
 
 
-def _literal(path: str) -> str:
+def literal(path: str) -> str:
+    """Return the gitignore pattern (without its place) that matches ``path`` alone."""
     return "".join(f"\\{c}" if c in "*?[]!#\\ " else c for c in path)

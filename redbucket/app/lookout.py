@@ -1,0 +1,281 @@
+"""Looks at a repository for ``init``: its files, its tests in one recorded run, its CI and agents."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from redbucket.core.dependencies import REQUIREMENTS
+from redbucket.core.errors import RedbucketError
+from redbucket.core.paths import JudgeSide
+from redbucket.core.policy import POLICY_NAME, Policy
+from redbucket.core.readfixtures import candidates
+from redbucket.core.records import Outcome
+from redbucket.core.sighting import Sighting, Source, Trial
+from redbucket.core.testcommands import declared
+from redbucket.core.testpath import file_of
+from redbucket.core.testpatterns import kind_of_tests
+from redbucket.engine import init, initci, inithooks
+
+if TYPE_CHECKING:
+    from redbucket.app.session import Session
+    from redbucket.core.patch import Entry
+    from redbucket.core.records import Run
+    from redbucket.core.runspec import RunSpec
+    from redbucket.edges.interpreter import Launch
+
+_LARGEST = 1 << 20  # bytes of a configuration file that is read
+_NAMED = 3  # commands of the project's own files that are tried
+_RED = frozenset({Outcome.FAILED, Outcome.ERROR, Outcome.CRASHED, Outcome.TIMEOUT, Outcome.XPASSED})
+_CONFIG = ("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pytest.ini", ".pytest.ini", "Makefile")
+_PYTEST_SIGNS = (b"[tool.pytest", b"[tool:pytest]", b"[pytest]")
+
+
+class Lookout:
+    """One repository, looked at once."""
+
+    def __init__(self, opened: Session, branch: str | None, source: Source | None, budget: float) -> None:
+        self._opened, self._source, self._budget = opened, source, budget
+        repository = opened.repository
+        self._commit = repository.resolve("HEAD")
+        self._tree = opened.scratch.tree_of(self._commit)
+        self._entries: Mapping[str, Entry] = opened.scratch.entries(self._tree)
+        self._branch = branch or self._landing()
+        assert repository.work_tree is not None
+        self._top = repository.work_tree
+        self._files = self._read_files()
+        self._runs = 0
+
+    def look(self, command: Sequence[str], *, run: bool) -> Sighting:
+        """Return what is seen; ``command`` is the test command, () to find it; without ``run`` no test is run."""
+        seen = Sighting(
+            top=str(self._top),
+            commit=self._commit,
+            branch=self._branch,
+            remote=self._opened.repository.git.run("config", "--get", "remote.origin.url", ok=(0, 1)).line,
+            paths=frozenset(self._entries),
+            files=self._files,
+            command=tuple(command) or self._kept_command() or ("python", "-m", "pytest"),
+            agents=inithooks.agents_in_use({*self._entries, *self._files}),
+            source=self._source,
+        )
+        seen = replace(seen, properties=self._properties())
+        if not run:
+            known = command or self._kept_command()
+            return seen if known else replace(seen, command=self._commands()[0][0])
+        launch, words, trial = self._tried(tuple(command) or self._kept_command())
+        version = ".".join(map(str, launch.version))
+        return replace(
+            seen,
+            command=words,
+            interpreter=launch.python,
+            python=version,
+            runner=f"{launch.runner} {launch.runner_version}".strip(),
+            trial=trial,
+        )
+
+    def _landing(self) -> str:
+        """Return the branch on which patches land: the remote's default, else a usual name, else the current one."""
+        repository = self._opened.repository
+        told = repository.git.run("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD", ok=(0, 1)).line
+        if told.startswith("refs/remotes/origin/"):
+            return told.removeprefix("refs/remotes/origin/")
+        out = repository.git.run(
+            "for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes/origin"
+        ).out
+        refs = set(os.fsdecode(out).splitlines())
+        for name in ("main", "master", "trunk", "develop"):
+            if refs & {f"refs/heads/{name}", f"refs/remotes/origin/{name}"}:
+                return name
+        return repository.current_branch() or "main"
+
+    def _read_files(self) -> dict[str, bytes]:
+        """Return the files of the work tree that ``init`` may have to keep, or that say how tests are run."""
+        wanted = [POLICY_NAME, inithooks.PRE_COMMIT, initci.GITHUB, initci.GITLAB, ".gitlab-ci.yaml"]
+        wanted += [initci.GITLAB_PART, *_CONFIG, *REQUIREMENTS]
+        wanted += [path for paths in inithooks.SETTINGS.values() for path in paths]
+        for folder in (".github/workflows", ".gitlab/ci", ".github/hooks"):
+            wanted += [
+                f"{folder}/{place.name}" for place in sorted(self._top.glob(f"{folder}/*")) if place.is_file()
+            ]
+        return {path: raw for path in dict.fromkeys(wanted) if (raw := _bytes(self._top / path)) is not None}
+
+    def _kept_command(self) -> tuple[str, ...]:
+        """Return the command of a policy that is there, () without one or where it can't be read."""
+        from redbucket.core.policy import parse
+
+        raw = self._files.get(POLICY_NAME)
+        if raw is None:
+            return ()
+        try:
+            return parse(raw, POLICY_NAME).run.command
+        except RedbucketError:
+            return ()
+
+    def _properties(self) -> dict[str, tuple[int, int]]:
+        judge = JudgeSide(Policy())
+        tests = {
+            path: entry.oid
+            for path, entry in self._entries.items()
+            if path.endswith(".py") and entry.is_file and judge.is_test(path)
+        }
+        blobs = self._opened.scratch.read_blobs(tests.values())
+        found = {path: kind_of_tests(blobs[oid]) for path, oid in tests.items()}
+        return {path: numbers for path, numbers in found.items() if numbers[1]}
+
+    # the tests
+
+    def _commands(self) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+        """Return the commands that may run the tests: those to compare, and those for when none of them does well."""
+        paths = {*self._entries, *(folder for path in self._entries for folder in _folders(path))}
+        ci = [path for path in self._files if path.startswith(".github/workflows/") or "gitlab" in path]
+        texts = [
+            self._files[name].decode("utf-8", "replace")
+            for name in ("tox.ini", "Makefile", *ci)
+            if name in self._files
+        ]
+        named = declared(texts, paths)
+        tests = next((name for name in ("tests", "test") if name in paths), "")
+        plain: tuple[str, ...] = ("python", "-m", "pytest")
+        more: list[tuple[str, ...]] = [(*plain, tests)] if tests else []
+        if self._wants_pytest():
+            named = [words for words in named if "pytest" in words]
+        else:
+            unittest = ("python", "-m", "unittest")
+            more.append(unittest)
+            if tests:
+                more += [
+                    (*unittest, "discover", "-s", tests, "-t", "."),
+                    (*unittest, "discover", "-s", tests),
+                ]
+        # a file that names one folder may mean one job of several: the plain command may find more
+        first = list(dict.fromkeys([*named[:_NAMED], plain]))
+        return first, [words for words in more if words not in first]
+
+    def _wants_pytest(self) -> bool:
+        """Return whether the project's own files name pytest: then unittest would find a part of the tests alone."""
+        if any(
+            path.rpartition("/")[2] in ("conftest.py", "pytest.ini", ".pytest.ini") for path in self._entries
+        ):
+            return True
+        return any(
+            sign in self._files.get(name, b"")
+            for name in ("pyproject.toml", "setup.cfg", "tox.ini")
+            for sign in _PYTEST_SIGNS
+        )
+
+    def _tried(self, command: tuple[str, ...]) -> tuple[Launch, tuple[str, ...], Trial]:
+        """Return how the tests are started, the command, and its recorded run."""
+        first, more = ([command], []) if command else self._commands()
+        best: tuple[tuple[int, int], Launch, tuple[str, ...]] | None = None
+        failures: list[RedbucketError] = []
+        last = Trial()
+        python = ""
+        for number, each in enumerate([*first, *more]):
+            if number >= len(first) and best is not None and best[0][0] == 0:
+                break
+            launch = self._launch(each, failures)
+            if launch is None:
+                continue
+            python = launch.python
+            self._opened.progress.say(f"collecting the tests: {' '.join(each)}")
+            run = self._run(launch, self._spec(launch, collect_only=True))
+            last = Trial(errors=run.errors, broken=run.broken)
+            # one file that can't be imported outweighs the tests that another command finds besides
+            rank = (-len(run.errors), len(run.collected))
+            if run.collected and not run.broken and (best is None or rank > best[0]):
+                best = rank, launch, each
+        if best is None:
+            if not python:
+                raise failures[0]
+            init.require_tests(last, [" ".join(each) for each in (*first, *more)], python)
+            raise AssertionError("a run without tests is undecided")
+        _, launch, chosen = best
+        self._opened.progress.say(f"running the tests once, recorded: {' '.join(chosen)}")
+        return launch, chosen, self._trial(self._run(launch, self._spec(launch)))
+
+    def _launch(self, command: tuple[str, ...], failures: list[RedbucketError]) -> Launch | None:
+        from redbucket.edges import interpreter
+
+        try:
+            return interpreter.resolve(command, self._top, os.environ)
+        except RedbucketError as error:
+            failures.append(error)
+            return None
+
+    def _spec(self, launch: Launch, *, collect_only: bool = False) -> RunSpec:
+        from redbucket.core.seeds import derive
+        from redbucket.engine.rerun import plain_specs
+
+        (spec,) = plain_specs(
+            self._tree,
+            self._entries,
+            JudgeSide(Policy()),
+            seed=derive(self._tree),
+            reruns=1,
+            timeout=Policy().run.timeout,
+            as_module=launch.as_module,
+        )
+        data = candidates(path for path, entry in self._entries.items() if not entry.is_gitlink)
+        condition = "collect" if collect_only else "plain"
+        self._runs += 1
+        return replace(
+            spec,
+            run_id=self._runs,
+            condition=condition,
+            collect_only=collect_only,
+            fixtures=data,
+            watched=data,
+        )
+
+    def _run(self, launch: Launch, spec: RunSpec) -> Run:
+        from redbucket.app.session import read_record
+        from redbucket.engine.bench import ParallelBench
+
+        runner = self._opened.runner(
+            launch,
+            tracked=tuple(sorted(path for path in self._entries if path.endswith(".py"))),
+            prepare=(),
+            env={},
+            budget=self._budget,
+        )
+        (run,) = ParallelBench(runner, read_record, 1, self._opened.cancelled).run([spec])
+        return run
+
+    def _trial(self, run: Run) -> Trial:
+        reads: dict[str, int] = {}
+        wrote = set(run.tampered)
+        for test in run.tests.values():
+            wrote.update(test.wrote)
+            for path in test.fixtures:
+                reads[path] = reads.get(path, 0) + 1
+        files = {found for name in run.tests if (found := file_of(name, self._entries))}
+        return Trial(
+            count=len(run.tests),
+            files=frozenset(files),
+            red=tuple(sorted(name for name, test in run.tests.items() if test.outcome in _RED)),
+            errors=dict(run.errors),
+            reads=reads,
+            wrote=frozenset(wrote),
+            elapsed=run.duration or sum(test.duration for test in run.tests.values()),
+            longest=max((test.duration for test in run.tests.values()), default=0.0),
+            broken=run.broken,
+        )
+
+
+def _folders(path: str) -> Iterable[str]:
+    parts = path.split("/")[:-1]
+    return ("/".join(parts[:length]) for length in range(1, len(parts) + 1))
+
+
+def _bytes(place: Path) -> bytes | None:
+    """Return a file's bytes, b"" for what is there and is no readable file, None where nothing is."""
+    if not os.path.lexists(place):
+        return None
+    try:
+        return place.read_bytes() if place.is_file() and place.stat().st_size <= _LARGEST else b""
+    except OSError:
+        return b""

@@ -1,0 +1,146 @@
+"""From what was seen of a repository to the files that would set redbucket up in it: values in, values out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from shlex import quote
+
+from redbucket.core.errors import Undecided
+from redbucket.core.plural import plural
+from redbucket.core.policy import Policy
+from redbucket.core.sighting import Proposed, Sighting, Trial
+from redbucket.engine import initci, inithooks, initpolicy
+from redbucket.engine.doctor import Configured
+
+WHAT = ("policy", "lock", "pre-commit", "workflow", "agents")
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The files in the order in which they are shown, the policy that will count, and how it was worked out."""
+
+    proposed: tuple[Proposed, ...]
+    policy: Policy
+    rules: initpolicy.Rules
+
+
+def plan(seen: Sighting, configured: Configured, without: Sequence[str] = ()) -> Plan:
+    """Return what is proposed, the lock aside (its bytes are in the index); ``without`` leaves kinds out."""
+    rules = initpolicy.work_out(seen)
+    policy, counts = initpolicy.propose(rules, seen)
+    every = [policy, inithooks.pre_commit(seen, configured), *initci.jobs(seen), *inithooks.agent_hooks(seen)]
+    return Plan(tuple(each for each in every if each.what not in without), counts, rules)
+
+
+def require_tests(trial: Trial, tried: Sequence[str], interpreter: str) -> None:
+    """Raise Undecided "no-tests-seen" where nothing was collected: a policy would rest on a guess."""
+    if trial.count:
+        return
+    reason = trial.broken or next(iter(trial.errors.values()), "") or "nothing was collected"
+    raise Undecided(
+        "no-tests-seen",
+        f"no test ran, by {' or '.join(tried)} with {interpreter}: {' '.join(reason.split())[-400:]}",
+        "install what the tests need into that interpreter, or name the test command: redbucket init -- COMMAND; "
+        "redbucket init --no-run proposes without a run",
+    )
+
+
+def sightings(seen: Sighting, plan_: Plan, recorded: int) -> list[tuple[str, str]]:
+    """Return what was seen, as (heading, sentence); ``recorded`` is how many fixtures the policy covers."""
+    rows = [("branch", f"patches land on {seen.branch}")]
+    trial = seen.trial
+    command = " ".join(seen.command)
+    if trial is None:
+        rows.append(("tests", f"not run; {command}"))
+    else:
+        how = f"{command} ({seen.interpreter}, Python {seen.python}, {seen.runner})"
+        what = f"{plural(trial.count, 'test')} in {plural(len(trial.files), 'file')}, {trial.elapsed:.1f} s"
+        rows.append(("tests", f"{what}: {how}"))
+        if trial.red:
+            few = ", ".join(trial.red[:_SHOWN]) + (", ..." if len(trial.red) > _SHOWN else "")
+            rows.append(
+                (
+                    "",
+                    f"{plural(len(trial.red), 'test fails', 'tests fail')} already, and will not block: {few}",
+                )
+            )
+        if trial.errors:
+            count = plural(len(trial.errors), "file")
+            rows.append(("", f"{count} can't be imported by the tests: {_few(list(trial.errors))}"))
+        if trial.broken:
+            rows.append(
+                ("", f"the run is not whole, so more may be read than was seen: {trial.broken[:300]}")
+            )
+    rows += _fixture_rows(plan_, recorded, trial)
+    laws = [path for path, (total, found) in sorted(seen.properties.items()) if total == found]
+    if laws:
+        rows.append(("properties", f"protected: {_few(laws)}"))
+    if plan_.rules.mixed:
+        rows.append(
+            ("" if laws else "properties", f"beside other tests, so not protected: {_few(plan_.rules.mixed)}")
+        )
+    rows.append(
+        ("CI", ", ".join(initci.services(seen)) or "none was seen; docs/ci.md has the command for any")
+    )
+    rows.append(("agents", ", ".join(seen.agents) or "none was seen"))
+    return rows
+
+
+def _fixture_rows(plan_: Plan, recorded: int, trial: Trial | None) -> list[tuple[str, str]]:
+    where = ", ".join(plan_.policy.fixtures.paths)
+    rows = [
+        ("fixtures", f"{plural(recorded, 'recorded file')} under {where}" if recorded else "none was seen")
+    ]
+    if trial is None:
+        return rows
+    by_reason: dict[str, list[str]] = {}
+    for path, reason in sorted(plan_.rules.recorded.left.items()):
+        by_reason.setdefault(reason, []).append(path)
+    rows += [("", f"read, but not taken ({reason}): {_few(paths)}") for reason, paths in by_reason.items()]
+    return rows
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else "")
+
+
+def next_steps(
+    seen: Sighting, written: Sequence[Proposed], *, by_pre_commit: bool, on_path: bool, parents: int
+) -> list[tuple[str, str]]:
+    """Return (what it is for, command) in order: commit, hooks, doctor, the first gate.
+
+    ``by_pre_commit`` says that pre-commit has redbucket's hooks; ``on_path`` that the commands of these hooks are
+    found; ``parents`` how many commits HEAD has behind it.
+    """
+    steps = []
+    if not on_path and any(each.what in ("pre-commit", "agents") for each in written) and seen.source is None:
+        steps.append(("put redbucket on PATH, where the hooks look for it", "pipx install PATH-OF-REDBUCKET"))
+    if initci.needs_source(written):
+        steps.append(
+            (
+                "name your copy of redbucket for the CI job: the variable REDBUCKET_SOURCE of the project",
+                "git+https://HOST/OWNER/redbucket@COMMIT",
+            )
+        )
+    if written:
+        names = " ".join(quote(each.path) for each in written)
+        steps.append(
+            (
+                f"commit: the policy counts once it is on {seen.branch}",
+                f"git add {names} && git commit -m 'Set up redbucket'",
+            )
+        )
+    hooks = "pre-commit install" if by_pre_commit else "redbucket install"
+    steps.append(("put the hooks into git", hooks))
+    steps.append(("see that nothing is dead", "redbucket doctor"))
+    if parents or written:
+        steps.append(
+            (
+                "the first gate: the last commit against the one before",
+                "redbucket gate --base HEAD~1 --policy redbucket.toml",
+            )
+        )
+    steps.append(("from then on, for a branch", f"redbucket gate --base {quote(seen.branch)} --head BRANCH"))
+    return steps

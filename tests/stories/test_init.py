@@ -1,0 +1,232 @@
+"""``redbucket init`` in real repositories: what it proposes leads to a gate, and what is there stays."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.gitkit import Link, Repo
+from tests.stories.kit import CONSOLE, Ended, redbucket
+
+READER = """\
+import json
+import pathlib
+
+from shop import total
+
+HERE = pathlib.Path(__file__).parent
+
+
+def test_sample():
+    assert total(json.loads((HERE / "samples/prices.json").read_text())) == 6
+
+
+def test_log():
+    (HERE / "log.txt").write_text("seen")
+"""
+FILES = {
+    "shop.py": "def total(prices):\n    return sum(prices)\n",
+    "tests/test_shop.py": READER,
+    "tests/samples/prices.json": "[1, 2, 3]",
+    "tests/samples/unread.json": "[]",
+    "tests/log.txt": "",
+    "tests/test_laws.py": (
+        "from hypothesis import given\nfrom hypothesis import strategies as st\nfrom shop import total\n\n\n"
+        "@given(st.lists(st.integers()))\ndef test_order(x):\n    assert total(x) == total(x[::-1])\n"
+    ),
+    "CLAUDE.md": "hello\n",
+    ".github/workflows/ci.yml": "on: push\njobs: {}\n",
+}
+ALL = {"redbucket.toml", "fixtures.sha256", ".pre-commit-config.yaml", ".github/workflows/redbucket.yml"}
+ALL |= {".claude/settings.json"}
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    repo = Repo.init(tmp_path / "shop")
+    repo.commit(FILES)
+    return repo
+
+
+def init(repo: Repo, *words: str) -> Ended:
+    return redbucket("init", "-C", repo.path, *words)
+
+
+def untracked(repo: Repo) -> set[str]:
+    return set(repo.git("ls-files", "--others").splitlines())
+
+
+def test_without_a_terminal_nothing_is_written(repo: Repo) -> None:
+    before = repo.snapshot()
+    ended = init(repo)
+    assert ended.exit_code == 2
+    assert repo.snapshot() == before
+    assert all(f"+++ {path}" in ended.out for path in ALL)
+    assert "--yes" in ended.err
+    assert "not taken (tests write it): tests/log.txt" in ended.out
+    assert "protected: tests/test_laws.py" in ended.out
+
+
+def test_what_it_says_leads_to_a_gate(repo: Repo) -> None:
+    ended = init(repo, "--yes")
+    assert ended.exit_code == 0, ended.err
+    assert untracked(repo) == ALL
+    lock = (repo.path / "fixtures.sha256").read_text()
+    # all of the folder that is read is locked; what a test writes is not
+    assert "tests/samples/prices.json" in lock
+    assert "tests/samples/unread.json" in lock
+    assert "log.txt" not in lock
+    subprocess.run(
+        ["sha256sum", "-c", "--strict", "fixtures.sha256"], cwd=repo.path, check=True, capture_output=True
+    )
+    commands = [line.strip()[2:] for line in ended.out.splitlines() if line.strip().startswith("$ ")]
+    commit, hooks, doctor, gate = commands[:4]
+    environment = repo.environment(
+        **{**repo.people(), "VIRTUAL_ENV": sys.prefix, "PATH": f"{sys.prefix}/bin:{os.environ['PATH']}"}
+    )
+    for command in (commit, hooks, doctor, gate):
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=repo.path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+    assert "ACCEPT" in done.stdout
+    again = init(repo, "--yes")
+    assert again.exit_code == 0
+    assert "nothing to write" in again.out
+
+
+def test_a_file_that_is_there_stays(repo: Repo, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    repo.commit(
+        {
+            "redbucket.toml": "[gate]\n",
+            ".pre-commit-config.yaml": "repos: []\n",
+            ".claude": Link(str(outside)),
+            ".github/workflows/redbucket.yml": "on: push\n",
+        }
+    )
+    (repo.path / "fixtures.sha256").symlink_to("nowhere")
+    before = repo.snapshot()
+    ended = init(repo, "--yes")
+    assert ended.exit_code == 0, ended.err
+    assert repo.snapshot() == before
+    assert list(outside.iterdir()) == []
+    assert "fixtures.paths lacks tests/samples/**" in ended.out
+    assert "it lacks the hooks" in ended.out
+    assert "a link stands on the way" in ended.out
+    assert "nothing to write" in ended.out
+
+
+def test_kinds_can_be_left_out(repo: Repo) -> None:
+    ended = init(
+        repo, "--yes", "--quiet", "--without", "workflow", "--without", "agents", "--without", "lock"
+    )
+    assert ended.exit_code == 0
+    assert untracked(repo) == {"redbucket.toml", ".pre-commit-config.yaml"}
+    assert ended.out.splitlines() == ["wrote redbucket.toml", "wrote .pre-commit-config.yaml"]
+
+
+def test_without_a_run_names_decide(repo: Repo) -> None:
+    ended = init(repo, "--no-run", "--yes", "--branch", "trunk")
+    assert ended.exit_code == 0
+    policy = (repo.path / "redbucket.toml").read_text()
+    assert 'protected_branches = ["trunk"]' in policy
+    assert "samples" not in policy
+
+
+def test_an_agent_may_look_and_not_write(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    ended = init(repo, "--yes")
+    assert (ended.exit_code, ended.errors) == (1, ["human-only"])
+    assert untracked(repo) == set()
+    assert "+++ redbucket.toml" in ended.out
+
+
+def test_unittest_projects_get_unittest(tmp_path: Path) -> None:
+    repo = Repo.init(tmp_path / "shop", branch="master")
+    test = "import unittest\nfrom shop import total\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n"
+    test += "        self.assertEqual(total([1]), 1)\n"
+    repo.commit({"shop.py": FILES["shop.py"], "tests/__init__.py": "", "tests/test_a.py": test,
+                 "Makefile": "test:\n\tpython3 -m unittest discover -s tests -t .\n"})  # fmt: skip
+    ended = init(repo, "--yes")
+    assert ended.exit_code == 0, ended.err
+    policy = (repo.path / "redbucket.toml").read_text()
+    assert 'protected_branches = ["master"]' in policy
+    assert '"unittest", "discover", "-s", "tests", "-t", "."' in policy
+
+
+def test_red_tests_are_said(repo: Repo) -> None:
+    repo.commit({"tests/test_red.py": "def test_red():\n    assert False\n"})
+    ended = init(repo)
+    assert "1 test fails already" in ended.out
+    assert "tests/test_red.py::test_red" in ended.out
+
+
+def test_no_tests_are_no_guess(tmp_path: Path) -> None:
+    repo = Repo.init(tmp_path / "shop")
+    repo.commit({"shop.py": ""})
+    before = repo.snapshot()
+    ended = init(repo, "--yes")
+    assert (ended.exit_code, ended.errors) == (2, ["no-tests-seen"])
+    assert "redbucket init -- COMMAND" in ended.err
+    assert repo.snapshot() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "error"),
+    [
+        (["--source", "redbucket"], 3, "bad-source"),
+        (["--", "make", "test"], 3, "command-unsupported"),
+    ],
+)
+def test_misuse(repo: Repo, words: list[str], code: int, error: str) -> None:
+    ended = init(repo, *words)
+    assert (ended.exit_code, ended.errors) == (code, [error])
+
+
+def test_an_unborn_repository_is_told_to_commit(tmp_path: Path) -> None:
+    ended = init(Repo.init(tmp_path / "shop"))
+    assert (ended.exit_code, ended.errors) == (3, ["unborn-branch"])
+
+
+def test_names_of_the_patch_can_not_move_the_cursor(repo: Repo) -> None:
+    repo.commit({"tests/samples2/\x1b[31mred.json": "1", "tests/test_x.py": "def test_x():\n    import pathlib\n"
+                 "    [p.read_text() for p in (pathlib.Path(__file__).parent / 'samples2').iterdir()]\n"})  # fmt: skip
+    ended = init(repo)
+    assert "\x1b" not in ended.out + ended.err
+    assert "not taken (its name can't stand in a policy)" in " ".join(ended.out.split())
+
+
+def test_a_person_at_a_terminal_is_asked(repo: Repo) -> None:
+    """A real terminal: yes to the first, no to the second, and then enough."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [CONSOLE, "init", "-C", str(repo.path)],
+        stdin=slave, stdout=slave, stderr=slave, close_fds=True, start_new_session=True,
+        env={**os.environ, "TERM": "xterm", "NO_COLOR": "1"},
+    )  # fmt: skip
+    os.close(slave)
+    said = b""
+    answers = [b"y\n", b"n\n", b"q\n"]
+    while True:
+        try:
+            part = os.read(master, 4096)
+        except OSError:  # the other end is closed
+            break
+        said += part
+        if answers and said.count(b"[q]uit:") > 3 - len(answers):
+            os.write(master, answers.pop(0))
+    assert process.wait() == 0, said
+    assert untracked(repo) == {"redbucket.toml"}
+    assert b"Write fixtures.sha256?" in said
