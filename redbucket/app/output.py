@@ -6,13 +6,15 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from redbucket import __version__
 from redbucket.core.errors import ACCEPTED, BUG, INTERRUPTED, Misused, RedbucketError, WorldFailed
 from redbucket.core.report import GateReport
+
+_PIECE = 1 << 20
 
 
 class _Ends(Protocol):
@@ -134,6 +136,20 @@ def read_file(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise Misused("unreadable-file", f"{path}: {error.strerror}", "check the path") from error
+
+
+def chunks_of(path: Path) -> Callable[[], Iterator[bytes]]:
+    """Return what reads a user's file in pieces, from its beginning each time; raises Misused as ``read_file``."""
+
+    def pieces() -> Iterator[bytes]:
+        try:
+            with path.open("rb") as stream:
+                while piece := stream.read(_PIECE):
+                    yield piece
+        except OSError as error:
+            raise Misused("unreadable-file", f"{path}: {error.strerror}", "check the path") from error
+
+    return pieces
 
 
 def world_failure(error: OSError) -> WorldFailed:

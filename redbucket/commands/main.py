@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
-from redbucket.app.output import emit, finish, read_file
+from redbucket.app.output import chunks_of, emit, finish
 from redbucket.commands.agent import agent_hook
 from redbucket.commands.doctor import doctor
 from redbucket.commands.draft import draft
@@ -33,7 +34,10 @@ from redbucket.commands.options import (
 from redbucket.commands.oracle import oracle
 from redbucket.commands.replay import replay
 from redbucket.commands.review import review
-from redbucket.core.errors import ACCEPTED, UNDECIDED
+from redbucket.core.errors import ACCEPTED, UNDECIDED, Misused
+
+if TYPE_CHECKING:
+    from redbucket.core.records import Run
 
 
 @click.command()
@@ -217,19 +221,19 @@ def classify(
 ) -> int:
     """Classify records from any source; print JSON rows. Exit 2 if anything is unclassified.
 
-    Takes redbucket's own records, run objects, JUnit XML and pytest-reportlog files.
+    Takes redbucket's own records, run objects, JUnit XML and pytest-reportlog files. A folder is one run:
+    all the JUnit XML in it.
 
     \b
       redbucket classify runs/*.jsonl
       redbucket classify --seed 7 junit-1.xml junit-2.xml junit-3.xml
+      redbucket classify --seed 7 run-1/surefire-reports run-2/surefire-reports
     """
-    from redbucket.core.readers import read
     from redbucket.engine.classify import classify_records, distinct_runs, exit_code
 
     runs = []
     for path in records:
-        place = folder / path
-        runs += read(read_file(place), str(path), seed=seed, fixture_hash=fixture_hash)
+        runs += _runs_of(folder / path, str(path), seed, fixture_hash)
     rows = classify_records(runs, asked)
     for sentence in distinct_runs(runs)[1]:
         click.echo(f"redbucket: note: {sentence}", err=True)
@@ -237,6 +241,27 @@ def classify(
     lines = b",\n".join(encoder.encode(row) for row in rows)
     emit(f"[\n{lines.decode('utf-8', 'backslashreplace')}\n]" if rows else "[]", output)
     return exit_code(rows, runs)
+
+
+def _runs_of(place: Path, source: str, seed: str | None, fixture_hash: str | None) -> list[Run]:
+    """Return the runs of a record, or the one run whose JUnit reports are in a folder."""
+    from redbucket.core.readers import joined, read_chunks
+
+    if not place.is_dir():
+        return read_chunks(chunks_of(place), source, seed=seed, fixture_hash=fixture_hash)
+    reports = {str(path.relative_to(place)): path for path in sorted(place.rglob("*.xml")) if path.is_file()}
+    if not reports:
+        raise Misused(
+            "record-unreadable",
+            f"{source}: a folder without an .xml file",
+            "name records, or a folder of JUnit XML",
+        )
+    parts = {
+        name: run
+        for name, path in reports.items()
+        for run in read_chunks(chunks_of(path), f"{source}/{name}", seed=seed, fixture_hash=fixture_hash)
+    }
+    return [joined(parts, source)]
 
 
 @click.command()

@@ -22,6 +22,11 @@ VOLATILE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\bid=(['\"]?)\d{6,}\1"), "id=<id>"),
     # id() in a repr, which pytest's own abbreviation may have cut: "<py3-none-any @ 126124177984>", "...4177984>"
     (re.compile(r"(@ ?|\bat |\.\.\.)\d{6,}(?=>)"), r"\1<id>"),
+    # other languages: Go's goroutines, Rust's thread numbers, Java's identity hashes, PHP's object handles
+    (re.compile(r"\bgoroutine \d+"), "goroutine <id>"),
+    (re.compile(r"\b(thread '[^'\n]*') \(\d+\)"), r"\1 (<id>)"),
+    (re.compile(r"(?<=[\w;\]])@[0-9a-f]{5,8}\b(?![.@\w])"), "@<id>"),
+    (re.compile(r"\b(Object(?: Id)?) ?#\d+"), r"\1 #<id>"),
     (
         re.compile(r"\b\d+(?:\.\d+)?(?: ?(?:ms|µs|us|ns|s|sec|secs|seconds|milliseconds))\b"),
         "<duration>",

@@ -15,6 +15,10 @@ VOLATILE = (
     (re.compile(r"\b(pid|process|thread)([ =:#]+)\d+", re.I), r"\1\2<id>"),
     (re.compile(r"\bid=(['\"]?)\d{6,}\1"), "id=<id>"),
     (re.compile(r"(@ ?|\bat |\.\.\.)\d{6,}(?=>)"), r"\1<id>"),
+    (re.compile(r"\bgoroutine \d+"), "goroutine <id>"),
+    (re.compile(r"\b(thread '[^'\n]*') \(\d+\)"), r"\1 (<id>)"),
+    (re.compile(r"(?<=[\w;\]])@[0-9a-f]{5,8}\b(?![.@\w])"), "@<id>"),
+    (re.compile(r"\b(Object(?: Id)?) ?#\d+"), r"\1 #<id>"),
     (re.compile(r"\b\d+(?:\.\d+)?(?: ?(?:ms|µs|us|ns|s|sec|secs|seconds|milliseconds))\b"), "<duration>"),
     (re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,}\b"), "<hex>"),
 )

@@ -25,6 +25,11 @@ RECORDER = Path(ours.__file__).parent.parent / "recorder" / "failures.py"
         ("no /tmp/pytest-of-a/pytest-3/x0/f", "no /tmp/pytest-of-a/pytest-41/x0/f"),
         ("pid 4711 died", "pid 8 died"),
         ("took 0.31 s", "took 12 s"),
+        ("goroutine 7 [running]:", "goroutine 19 [running]:"),
+        ("thread 'tests::adds' (4711) panicked", "thread 'tests::adds' (98) panicked"),
+        ("expected: <com.example.Foo@1b2c3d4> but was", "expected: <com.example.Foo@5e6f7a8b> but was"),
+        ("[Ljava.lang.String;@1540e19d", "[Ljava.lang.String;@677327b6"),
+        ("stdClass Object #3 (", "stdClass Object #12 ("),
         ("commit 0123456789abcdef", "commit fedcba98765432100"),
     ],
 )
@@ -41,6 +46,8 @@ def test_what_varies_is_one_failure(one, other):
         ("assert 'ab' == 'ac'", "assert 'ab' == 'ad'"),
         ("assert 123456789012 == 1", "assert 123456789013 == 1"),
         ("assert 0.25 == 1", "assert 0.5 == 1"),
+        ("no user a@beef5.example", "no user a@beef6.example"),
+        ("wanted pkg@1.2.3", "wanted pkg@1.2.4"),
     ],
 )
 def test_what_matters_stays(one, other):

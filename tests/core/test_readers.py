@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from redbucket.core.errors import Misused
-from redbucket.core.readers import read
+from redbucket.core.readers import joined, read
 from redbucket.core.records import Collected, End, Footer, Header, Outcome, Restart, Start
 from tests.core.samples import SAMPLES
 
@@ -239,3 +239,16 @@ def test_unknown_bytes_are_refused(raw):
     assert caught.value.reason.startswith("some/file")
     assert "expected" in caught.value.reason
     assert caught.value.exit_code == 3
+
+
+def test_reports_of_one_run_are_one_run():
+    parts = {
+        name: one(
+            b'<testsuite name="%s"><testcase name="a" classname="%s"/></testsuite>' % (owner, owner), seed="7"
+        )
+        for name, owner in (("TEST-b.xml", b"C"), ("TEST-a.xml", b"C"), ("TEST-c.xml", b"D"))
+    }
+    run = joined(parts, "reports")
+    assert list(run.tests) == ["TEST-a.xml > C::a", "TEST-b.xml > C::a", "D::a"]
+    assert (run.seed, run.broken, run.collected) == ("7", "", tuple(run.tests))
+    assert joined({**parts, "TEST-d.xml": one(b"<testsuite><testcase name='x'>")}, "reports").broken

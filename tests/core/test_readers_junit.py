@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from redbucket.core.errors import Misused
-from redbucket.core.readers import read
+from redbucket.core.readers import read, read_chunks
 from tests.core.samples import SAMPLES
 
 
@@ -68,6 +70,66 @@ EXPECTED = {
     },
     "mocha": {"adds::Math adds": "passed", "divides::Math divides": "failed"},
     "node": {"math::adds": "passed", "math::divides": "failed", "math::later": "skipped", "adds": "passed"},
+    # what these versions really wrote for small projects made to be awkward
+    "jest_30": {
+        **dict.fromkeys(
+            ("Math adds::Math adds", "Math adds::Math adds#2", "Math adds::Math adds#3"), "passed"
+        ),
+        "Math divides::Math divides": "failed",
+        "Math escapes \ufffd[31mred\ufffd[0m::Math escapes \ufffd[31mred\ufffd[0m": "failed",
+        "Math waits::Math waits": "skipped",
+        "Math later::Math later": "passed",
+        "Math deep adds::Math deep adds": "passed",
+    },
+    "mocha_11": {
+        "top::top": "passed",
+        "adds::Math adds": "passed",
+        "adds::Math adds#2": "passed",
+        "divides::Math divides": "failed",
+        "adds::Math deep adds": "passed",
+        '"before all" hook for "never"::Hook "before all" hook for "never"': "failed",
+    },
+    "node_20": {
+        **dict.fromkeys(("adds", "adds#2", "adds#3"), "passed"),
+        "math::adds": "passed",
+        "math::divides": "failed",
+        "math::later": "skipped",
+        "math::todo": "xfailed",
+        "math > deep::adds": "passed",
+        "parent::child": "failed",
+        "parent::child#2": "passed",
+        "bad \ufffd[1m name \ufffd <&>&quot;": "passed",
+        "/home/u/p/c.test.mjs": "failed",
+        "/home/u/p/d.test.mjs": "passed",
+        "/home/u/p/e.test.mjs": "failed",
+        "/home/u/p/f.test.mjs": "passed",
+    },
+    "gotestsum_1_8": {
+        "example.com/calc/calc::TestTable/same#01": "failed",
+        "example.com/calc/calc::TestTable": "failed",
+        "example.com/calc/calc::TestFlaky": "failed",
+        "example.com/calc/calc::TestSkip": "skipped",
+        "example.com/calc/calc::TestAdd": "passed",
+        "example.com/calc/calc::TestTable/same": "passed",
+        "example.com/calc/dies::TestDies": "failed",
+        "example.com/calc/dies::TestOne": "passed",
+        "example.com/calc/panics::TestDies": "failed",
+        "example.com/calc/panics::TestOne": "passed",
+    },
+    "vitest_4": {"v/t.test.mjs::Math > adds": "passed"},
+    "phpunit_9": {
+        "Tests.MathTest::testAdd": "passed",
+        "Tests.MathTest::testMany with data set #0": "passed",
+        "Tests.MathTest::testMany with data set #1": "passed",
+        'Tests.MathTest::testMany with data set "named & odd"': "failed",
+        "Tests.MathTest::testObjects": "failed",
+        "Tests.MathTest::testSkip": "skipped",
+        "Tests.MathTest::testTodo": "skipped",
+        "Tests.MathTest::testRisky": "error",
+        "Tests.MathTest::testError": "error",
+    },
+    "surefire_3": {"com.example.RetriedTest::recovers": "passed", "com.example.RetriedTest::stays": "failed"},
+    "nextest_flaky": {"calc::tests::recovers": "passed", "calc::tests::must_not_flake": "failed"},
 }
 
 
@@ -183,3 +245,68 @@ def test_a_test_with_two_failures_keeps_the_first():
         b'<testsuite><testcase name="a"><failure message="m1"/><failure message="m2"/></testcase></testsuite>'
     )
     assert one(raw).tests["a"].message == "m1"
+
+
+def test_what_passed_in_the_end_did_so_whatever_the_runner_makes_of_it():
+    surefire, nextest = sample("surefire_3"), sample("nextest_flaky")
+    assert surefire.tests["com.example.RetriedTest::recovers"].attempts == ("failed", "failed", "passed")
+    assert surefire.tests["com.example.RetriedTest::stays"].attempts == ("failed",) * 4
+    assert nextest.tests["calc::tests::recovers"].attempts == ("failed", "error", "passed")
+    assert nextest.tests["calc::tests::must_not_flake"].attempts == ("failed", "passed")
+
+
+def test_a_package_that_was_not_built_makes_the_report_incomplete():
+    raw = (SAMPLES / "gotestsum_1_8.xml").read_bytes()
+    assert one(raw).broken == ""
+    run = one(raw.replace(b'errors="0"', b'errors="1"', 1))
+    assert "1 package could not be built" in run.broken
+    assert run.tests["example.com/calc/dies::TestDies"].outcome.value == "failed"
+    assert "example.com/calc/dies::TestAfter" not in run.tests
+
+
+def test_tests_that_share_all_their_names_are_alike_in_any_order():
+    cases = [
+        b'<testcase name="a" classname="c"/>',
+        b'<testcase name="a" classname="c"><failure message="m"/></testcase>',
+    ]
+    for order in (cases, cases[::-1]):
+        run = one(b"<testsuites><testsuite name='s'>" + b"".join(order) + b"</testsuite></testsuites>")
+        assert {k: t.outcome.value for k, t in run.tests.items()} == {"c::a": "failed", "c::a#2": "passed"}
+
+
+def test_a_file_tells_tests_apart():
+    cases = b"".join(b'<testcase name="a" classname="c" file="%s.js"/>' % f for f in (b"one", b"two", b"two"))
+    assert list(one(b"<testsuite name='s'>" + cases + b"</testsuite>").tests) == [
+        "s > one.js > c::a",
+        "s > two.js > c::a",
+        "s > two.js > c::a#2",
+    ]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_pieces_of_any_size_give_the_same_run(name, size):
+    raw = (SAMPLES / f"{name}.xml").read_bytes()
+    (whole,), (pieced,) = (
+        read(raw, "o.xml"),
+        read_chunks(lambda: (raw[i : i + size] for i in range(0, len(raw), size)), "o.xml"),
+    )
+    assert pieced == whole
+
+
+def test_captured_output_is_never_held():
+    """A report of 256 MB is read in a few."""
+    line = b"<![CDATA[" + b"x" * 1_000_000 + b"]]>"
+
+    def chunks():
+        yield b'<testsuite name="s"><testcase name="a" classname="c"><system-out>'
+        for _ in range(256):
+            yield line
+        yield b"</system-out></testcase></testsuite>"
+
+    tracemalloc.start()
+    (run,) = read_chunks(chunks, "o.xml")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert list(run.tests) == ["c::a"]
+    assert peak < 10_000_000

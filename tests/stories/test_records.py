@@ -162,3 +162,20 @@ def test_rows_to_a_file(tmp_path: Path) -> None:
     target = tmp_path / "rows.json"
     assert redbucket("classify", *written(tmp_path), "--output", target) == Ended(0, "", "")
     assert len(json.loads(target.read_text())) == 4
+
+
+def test_a_folder_of_reports_is_one_run(tmp_path: Path) -> None:
+    """Maven writes a file for each class; three runs are three folders."""
+    report = '<testsuite name="{0}" tests="1"><testcase classname="{0}" name="a"/></testsuite>'
+    for run in ("1", "2", "3"):
+        (tmp_path / run).mkdir()
+        for owner in ("A", "B"):
+            (tmp_path / run / f"TEST-{owner}.xml").write_text(report.format(owner))
+    told = redbucket("classify", "--seed", "7", *(tmp_path / run for run in ("1", "2", "3")))
+    assert told.exit_code == 0, told.err
+    assert {row["nodeid"]: row["outcomes"] for row in json.loads(told.out)} == {
+        "A::a": ["passed"] * 3,
+        "B::a": ["passed"] * 3,
+    }
+    (tmp_path / "empty").mkdir()
+    assert_clear(redbucket("classify", tmp_path / "empty"), 3, "record-unreadable")

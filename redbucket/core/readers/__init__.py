@@ -9,9 +9,11 @@ break off give a ``Run`` whose ``broken`` says where.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 
 from redbucket.core.readers import junit, objects, own, reportlog
 from redbucket.core.readers.common import Given, Place, refuse
+from redbucket.core.readers.joined import joined
 from redbucket.core.records import Run
 
 EXPECTED = "a redbucket record, a run object, a pytest-reportlog file or JUnit XML"
@@ -36,6 +38,26 @@ def read(raw: bytes, source: str, *, seed: str | None = None, fixture_hash: str 
         return _read(raw, Place(source), given)
     except RecursionError:
         raise refuse(Place(source), "it is nested too deeply", EXPECTED) from None
+
+
+def read_chunks(
+    chunks: Callable[[], Iterable[bytes]],
+    source: str,
+    *,
+    seed: str | None = None,
+    fixture_hash: str | None = None,
+) -> list[Run]:
+    """Return the runs of a record that comes in pieces, each time from its beginning; as ``read``.
+
+    JUnit XML is never held as a whole: reports with captured output grow to gigabytes.
+    """
+    first = next(iter(chunks()), b"")
+    if first.removeprefix(_BOM).lstrip(_SPACE).startswith(b"<") or first.startswith(_UTF16):
+        try:
+            return [junit.read_chunks(chunks, Place(source), Given(seed=seed, fixture_hash=fixture_hash))]
+        except RecursionError:
+            raise refuse(Place(source), "it is nested too deeply", EXPECTED) from None
+    return read(b"".join(chunks()), source, seed=seed, fixture_hash=fixture_hash)
 
 
 def _read(raw: bytes, place: Place, given: Given) -> list[Run]:
@@ -68,4 +90,4 @@ def _form(start: bytes) -> bytes:
     return found
 
 
-__all__ = ["EXPECTED", "read"]
+__all__ = ["EXPECTED", "joined", "read", "read_chunks"]

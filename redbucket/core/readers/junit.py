@@ -7,10 +7,13 @@ is refused, so there are no entities to expand and no files to fetch.
 
 from __future__ import annotations
 
+import codecs
 import re
+from collections.abc import Callable, Iterable, Iterator
 from xml.parsers import expat
 
 from redbucket.core.fingerprint import Aligner
+from redbucket.core.plural import plural
 from redbucket.core.readers.common import Given, Place, bound, refuse
 from redbucket.core.readers.junit_case import Case, to_tests
 from redbucket.core.records import Run, Session
@@ -24,6 +27,7 @@ _TEXT_KEPT = 64_000
 # What XML 1.0 (section 2.2) forbids, raw or as a reference: producers copy test output without looking.
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _ILLEGAL_REFERENCE = re.compile(r"&#(?:[xX]([0-9a-fA-F]{1,8})|([0-9]{1,8}));")
+_LONGEST_REFERENCE = 12
 _DETAIL = frozenset(
     {"failure", "error", "skipped", "flakyFailure", "flakyError", "rerunFailure", "rerunError"}
 )
@@ -38,17 +42,21 @@ class _Stop(Exception):
 
 
 def read(raw: bytes, place: Place, given: Given) -> Run:
+    """Return the run that ``raw`` holds; as ``read_chunks``."""
+    return read_chunks(lambda: (raw,), place, given)
+
+
+def read_chunks(chunks: Callable[[], Iterable[bytes]], place: Place, given: Given) -> Run:
     """Return the run; a document that breaks off keeps the tests before that and is broken.
 
-    Characters that XML forbids are replaced and the document is read again:
-    they stand in messages and change no structure. Raises ``Misused`` for XML
+    ``chunks`` gives the document from its beginning, in pieces, so that a report of gigabytes (of captured
+    output) needs no more memory than its tests. Characters that XML forbids are replaced and the document
+    is read again: they stand in messages and names and change no structure. Raises ``Misused`` for XML
     that is not JUnit, and for a document type declaration.
     """
-    document, damage = _parse(raw, place)
+    document, damage = _parse(chunks(), place)
     if damage:
-        cleaned = _clean(raw)
-        if cleaned is not None:
-            document, damage = _parse(cleaned, place)
+        document, damage = _parse(_clean(chunks()), place, "utf-8")
     if not document.rooted:
         raise refuse(place, damage or "it has no root element", EXPECTED)
     tests = to_tests(document.cases, Aligner(), given)
@@ -65,16 +73,18 @@ def read(raw: bytes, place: Place, given: Given) -> Run:
     )
 
 
-def _parse(raw: bytes, place: Place) -> tuple[_Document, str]:
+def _parse(chunks: Iterable[bytes], place: Place, encoding: str | None = None) -> tuple[_Document, str]:
     document = _Document()
-    parser = expat.ParserCreate()
+    parser = expat.ParserCreate(encoding)
     parser.buffer_text = True
     parser.StartElementHandler = document.start
     parser.EndElementHandler = document.end
     parser.CharacterDataHandler = document.data
     parser.StartDoctypeDeclHandler = document.doctype
     try:
-        parser.Parse(raw, True)
+        for chunk in chunks:
+            parser.Parse(chunk, False)
+        parser.Parse(b"", True)
     except _Stop as stop:
         where = Place(place.source, parser.CurrentLineNumber, parser.CurrentByteIndex)
         if stop.refused:
@@ -87,18 +97,34 @@ def _parse(raw: bytes, place: Place) -> tuple[_Document, str]:
     return document, ""
 
 
-def _clean(raw: bytes) -> bytes | None:
-    """Return ``raw`` without forbidden characters, or ``None`` if it has none."""
-    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return None
-    head = raw[:200].lower()
-    encoding = "latin-1" if b"iso-8859-1" in head or b"windows-1252" in head else "utf-8"
-    before = raw.decode(encoding, "replace")
-    after = _ILLEGAL.sub("�", before)
-    after = _ILLEGAL_REFERENCE.sub(_reference, after)
-    # The declared encoding is kept, so the text goes back in it; what it can't hold becomes "?".
-    cleaned = after.encode(encoding, "replace")
-    return cleaned if cleaned != raw else None
+def _clean(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the document in UTF-8, without the characters that XML forbids, raw or as a reference."""
+    decoder: codecs.IncrementalDecoder | None = None
+    held = ""
+    for chunk in chunks:
+        decoder = decoder or _decoder(chunk)
+        text = held + decoder.decode(chunk)
+        # a reference may be cut in two by the end of the piece
+        start = text.rfind("&", max(0, len(text) - _LONGEST_REFERENCE))
+        text, held = (text, "") if start < 0 else (text[:start], text[start:])
+        yield _cleaned(text).encode("utf-8", "replace")
+    if decoder is not None:
+        yield _cleaned(held + decoder.decode(b"", True)).encode("utf-8", "replace")
+
+
+def _decoder(first: bytes) -> codecs.IncrementalDecoder:
+    """Return what reads the encoding that the document begins with; raises LookupError for one that is unknown."""
+    if first[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        name = "utf-16"
+    else:
+        declared = re.match(rb"""\s*<\?xml[^>]*?encoding=["']([\w.-]+)["']""", first[:200])
+        name = declared[1].decode("ascii") if declared else "utf-8"
+    decoder: codecs.IncrementalDecoder = codecs.getincrementaldecoder(name)("replace")
+    return decoder
+
+
+def _cleaned(text: str) -> str:
+    return _ILLEGAL_REFERENCE.sub(_reference, _ILLEGAL.sub("\ufffd", text))
 
 
 def _reference(match: re.Match[str]) -> str:
@@ -121,7 +147,7 @@ class _Document:
         self._path: tuple[str, ...] = ()
         self._scopes: list[dict[str, str]] = []  # the properties of each open suite, with those around it
         self._depth = 0
-        self._declared = 0
+        self._declared = self._errors = 0
         self._case: Case | None = None
         self._case_depth = 0
         self._text: list[str] | None = None
@@ -166,10 +192,9 @@ class _Document:
         if name not in ("testsuite", "testsuites"):
             raise _Stop(f"the root element is <{bound(name, 80)}>", refused=True)
         self.rooted = True
-        declared = attributes.get("tests", "")
-        self._declared = (
-            int(declared) if declared.isascii() and declared.isdigit() and len(declared) < 10 else 0
-        )
+        # mocha-junit-reporter counts tests that are pending, and writes none of them
+        self._declared = _number(attributes.get("tests")) - _number(attributes.get("skipped"))
+        self._errors = _number(attributes.get("errors"))
 
     def _suite(self, attributes: dict[str, str]) -> None:
         suite = attributes.get("name", "")
@@ -204,6 +229,15 @@ class _Document:
 
     def short(self, source: str) -> str:
         """Return that the root announces more tests than the document holds, or ""."""
-        if len(self.cases) < self._declared:
+        # Surefire counts each attempt of a rerun test
+        held = len(self.cases) + sum(len(case.attempts) for case in self.cases)
+        if held < self._declared:
             return f"{source}: it announces {self._declared} tests and holds {len(self.cases)}"
+        # gotestsum counts a package that could not be built, and its tests are not in the report
+        if self._errors and any("go.version" in case.properties for case in self.cases[:1]):
+            return f"{source}: {plural(self._errors, 'package')} could not be built"
         return ""
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 0

@@ -23,7 +23,8 @@ class Case:
     """A test case while its elements are read."""
 
     __slots__ = (
-        "_detail_message",
+        "_flaky",
+        "_todo",
         "_weak",
         "attempts",
         "attributes",
@@ -46,7 +47,7 @@ class Case:
         self.exception = ""
         self.attempts: list[str] = []
         self.properties = scope  # the suite's, replaced where the case has its own
-        self._weak = False
+        self._weak = self._flaky = self._todo = False
         # Google Test and Bazel: a test that was switched off has a status, and no element.
         if attributes.get("status") in _OFF or attributes.get("result") in _OFF:
             self.outcome = Outcome.SKIPPED
@@ -57,13 +58,19 @@ class Case:
         if name.startswith(("flaky", "rerun")):
             # Surefire and nextest: flaky* in a test that passed in the end, rerun* in one that never did.
             self.attempts.append("failed" if name.endswith("Failure") else "error")
+            self._flaky = self._flaky or name.startswith("flaky")
             self._weak = False
             return
         if name == "skipped":
             if self.outcome not in _FAILED:
                 xfail = kind == "pytest.xfail"
                 self.outcome = Outcome.XFAILED if xfail else Outcome.SKIPPED
+                self._todo = kind == "todo"
                 self._say(message, "")
+            return
+        if self._todo:
+            # Node runs what is marked as to do, writes its failure too, and does not count it
+            self.outcome = Outcome.XFAILED
             return
         if self.outcome in _FAILED and not (name == "error" and self.outcome is Outcome.FAILED):
             self._weak = False
@@ -85,7 +92,9 @@ class Case:
 
     def test(self, name: str, given: Given) -> Test:
         """Return the test under its unique ``name``."""
-        last = (self.outcome.value,) if self.attempts else ()
+        # nextest fails a test that passed in the end where its policy says so: flaky* still means that it did
+        end = Outcome.PASSED if self._flaky else self.outcome
+        last = (end.value,) if self.attempts else ()
         return Test(
             nodeid=name,
             outcome=self.outcome,
@@ -137,7 +146,7 @@ def to_tests(cases: Sequence[Case], names: Aligner, given: Given) -> dict[str, T
     pytest writes a test twice that failed and then had an error in its teardown:
     that is one test. gotestsum writes each rerun and each ``-count`` again: those
     are attempts of one test. Elsewhere a repeated id is another test, told apart
-    by its suite if that differs.
+    by its suite and file if they differ.
     """
     groups: dict[str, list[Case]] = {}
     for case in cases:
@@ -165,10 +174,22 @@ def _distinct(nodeid: str, group: list[Case]) -> list[tuple[str, Case]]:
         worst = next((case for case in group if case.outcome in _FAILED), group[-1])
         worst.attempts = [case.outcome.value for case in group if case is not worst]
         return [(nodeid, worst)]
-    suites = [" > ".join(case.suites) for case in group]
-    if len(set(suites)) == len(group):
-        return [(f"{suite} > {nodeid}", case) for suite, case in zip(suites, group, strict=True)]
-    return [(nodeid, case) for case in group]
+    suites = [" > ".join((*case.suites, case.attributes.get("file", ""))) for case in group]
+    if len(set(suites)) > 1:
+        named = [
+            (f"{suite.removesuffix(' > ')} > {nodeid}", case)
+            for suite, case in zip(suites, group, strict=True)
+        ]
+    else:
+        named = [(nodeid, case) for case in group]
+    # Runners that work in parallel write in the order of the end, so that position says nothing: what shares all
+    # its names is told apart by how it ended, and one failure among them stays one failure of the first.
+    return sorted(named, key=_by_end)
+
+
+def _by_end(named: tuple[str, Case]) -> tuple[str, bool, str, str]:
+    key, case = named
+    return key, case.outcome not in _FAILED, case.outcome.value, case.message
 
 
 def _failure(name: str, kind: str, message: str, pytest: bool) -> Outcome:
