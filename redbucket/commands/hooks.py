@@ -33,7 +33,7 @@ def install(hooks: str | None, server: bool, full: bool, folder: Path, quiet: bo
 
     \b
       redbucket install
-      redbucket install --hooks pre-push,reference-transaction
+      redbucket install --hooks pre-push,reference-transaction --full
       redbucket install --server -C /srv/git/project.git
     """
     from redbucket.edges import nativehooks
@@ -62,6 +62,12 @@ def install(hooks: str | None, server: bool, full: bool, folder: Path, quiet: bo
         click.echo(
             "redbucket: note: this folder is in the work tree, so a patch can change its hooks", err=True
         )
+    static = [name for name in wanted if name in ("reference-transaction", "pre-receive")]
+    if static and not full and not quiet:
+        click.echo(
+            f"{' and '.join(static)}: static guards alone, no test is run; for the tests too (slow; a fast-forward"
+            " meets no other hook): redbucket install --full"
+        )
     if not quiet and not repository.is_bare:
         click.echo(
             "--no-verify and `git -c core.hooksPath=...` get past local hooks; the wall is "
@@ -80,9 +86,12 @@ def uninstall(folder: Path, quiet: bool, verbose: bool) -> int:
     """
     from redbucket.edges import nativehooks
     from redbucket.edges.repository import Repository
+    from redbucket.edges.saidalready import SaidAlready
     from redbucket.engine import install as scripts
 
-    place = nativehooks.hooks_folder(Repository.discover(folder))
+    repository = Repository.discover(folder)
+    SaidAlready.forget(repository.git_dir / "redbucket")
+    place = nativehooks.hooks_folder(repository)
     lines = []
     for name in scripts.ALL:
         if done := nativehooks.uninstall(place.path, name, scripts.marker(name), scripts.KEPT):

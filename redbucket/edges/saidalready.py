@@ -42,6 +42,12 @@ class SaidAlready:
         """Return what the hooks that the same command started have said; the file is in git's ``folder``."""
         return cls(folder / _NAME, _origin(environment), subject)
 
+    @staticmethod
+    def forget(folder: Path) -> None:
+        """Remove what was remembered in git's ``folder``."""
+        with contextlib.suppress(OSError):
+            (folder / _NAME).unlink()
+
     def by_others(self, hook: str) -> dict[str, str]:
         """Return {mark: hook} of what hooks other than ``hook`` have printed."""
         return {

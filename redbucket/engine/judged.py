@@ -134,31 +134,29 @@ class Said:
         )
 
     def rewritten(self, head: Sequence[Run], base: Run | None) -> None:
+        """Files of the judge side that head's runs wrote, or its build, and base's did not."""
         before = set(base.tampered) if base is not None else set()
-        for path in sorted({p for run in head for p in run.tampered}):
-            if path in before or self.subject.judge.is_fixture(path):
-                continue
-            self.out.findings.append(
-                Finding(
-                    rule="judge-rewritten",
-                    severity=Severity.REFUSE,
-                    path=path,
-                    reason="this file judges the patch and was rewritten while the tests ran",
-                    remedy="find what writes it: tests and test configuration must not change during a run",
-                )
+        built = set(base.prepared) if base is not None else set()
+        # what a run does to a recording is the rule fixture-written's
+        tampered = {p for run in head for p in run.tampered if not self.subject.judge.is_fixture(p)}
+        for path in sorted(tampered - before):
+            self._refuse(
+                path,
+                "this file judges the patch and was rewritten while the tests ran",
+                "find what writes it: tests and test configuration must not change during a run",
+            )
+        for path in sorted({p for run in head for p in run.prepared} - built):
+            self._refuse(
+                path,
+                "[run] prepare writes this file, which judges the patch, and does not in base",
+                "find what writes it: a build must leave tests, fixtures and test configuration alone",
             )
 
-        built = set(base.prepared) if base is not None else set()
-        for path in sorted({p for run in head for p in run.prepared} - built):
-            self.out.findings.append(
-                Finding(
-                    rule="judge-rewritten",
-                    severity=Severity.REFUSE,
-                    path=path,
-                    reason="[run] prepare writes this file, which judges the patch, and does not in base",
-                    remedy="find what writes it: a build must leave tests, fixtures and test configuration alone",
-                )
-            )
+    def _refuse(self, path: str, reason: str, remedy: str) -> None:
+        rule, severity = "judge-rewritten", Severity.REFUSE
+        self.out.findings.append(
+            Finding(rule=rule, severity=severity, path=path, reason=reason, remedy=remedy)
+        )
 
     def patched(self, parts: Sequence[str], base: Run | None) -> None:
         """What decides outcomes was replaced in head's process, and not in base's."""

@@ -115,7 +115,7 @@ def test_add_from_a_folder_below_names_the_capture_from_the_top(shop: Shop, mach
         ({"owner": "", "replay": ""}, "--owner is missing; --replay is missing"),
         ({"expires": "soon"}, "expires is not a date"),
         ({"expires": PAST}, "is over"),
-        ({"expires": (utc_today() + timedelta(days=31)).isoformat()}, "more than 30 days ahead"),
+        ({"expires": (utc_today() + timedelta(days=32)).isoformat()}, "more than 30 days ahead"),
     ],
 )
 def test_add_refuses_what_is_missing_or_wrong(

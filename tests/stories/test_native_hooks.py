@@ -351,6 +351,7 @@ def test_hooks_that_are_there_run_first_and_come_back_to_the_byte(shop: Shop) ->
         f"hooks folder: {folder}\n" in said and "pre-push: installed before the hook that was there" in said
     )
     once = hooks(shop.repo)
+    assert "redbucket install --full" in said
     assert "pre-push: unchanged" in install(shop.repo).out and hooks(shop.repo) == once
     assert install(shop.repo, "--full").out.count("updated") == len(LOCAL)
     bare(shop)
@@ -361,8 +362,12 @@ def test_hooks_that_are_there_run_first_and_come_back_to_the_byte(shop: Shop) ->
     assert git(shop.repo, "update-ref", "refs/heads/x", "ada", FAIL="3").code != 0
     shop.repo.stage({"a": "1"})
     assert git(shop.repo, "commit", "-qm", "x").code == 0
+    said_before = shop.path / ".git/redbucket/said.jsonl"
+    said_before.parent.mkdir(exist_ok=True)
+    said_before.touch()
     out = redbucket("uninstall", "-C", shop.path).out
     assert "pre-push: put back" in out and "pre-merge-commit: removed" in out
+    assert not said_before.exists()
     assert hooks(shop.repo) == before
     assert "no hook of redbucket's" in redbucket("uninstall", "-C", shop.path).out
 
