@@ -183,7 +183,8 @@ class Judge:
         moved = worlds.moved_fixtures(self.subject.sides) & self.subject.distrusted
         if not moved or self.over():
             return []
-        return new_cases(trials, self.specs, self.bench, names, moved, self.reruns)
+        paths = self.subject.sides.merged
+        return new_cases(trials, self.specs, self.bench, names, moved, self.reruns, paths)
 
     def _challenge(
         self,

@@ -6,11 +6,12 @@ Head has base's bytes, so they are run in F, and are red or green by the patch's
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from redbucket.core.buckets import Bucket
 from redbucket.core.report import Row
 from redbucket.core.rows import INTRODUCED
+from redbucket.core.testpath import file_of
 from redbucket.core.trials import Trials, all_failed
 from redbucket.engine.ports import Bench
 from redbucket.engine.specs import Specs
@@ -19,11 +20,20 @@ _MOST = 500
 
 
 def new_cases(
-    trials: Trials, specs: Specs, bench: Bench, readers: Sequence[str], moved: frozenset[str], reruns: int
+    trials: Trials,
+    specs: Specs,
+    bench: Bench,
+    readers: Sequence[str],
+    moved: frozenset[str],
+    reruns: int,
+    paths: Container[str],
 ) -> list[Row]:
-    """Return a row for each test that only the ``moved`` fixtures make, and that fails each time with them."""
+    """Return a row for each test that only the ``moved`` fixtures make, and that fails each time with them.
+
+    ``paths`` are those of head's tree, in which the files of ``readers`` are found.
+    """
     reading = [n for n in readers if any(moved.intersection(t.fixtures) for t in trials.tests(n, "H"))]
-    files = tuple(sorted({name.partition("::")[0] for name in reading if "::" in name}))
+    files = tuple(sorted({path for name in reading if (path := file_of(name, paths)) is not None}))
     if not files:
         return []
     (listed,) = bench.run([specs.make("F", "collect", collect_only=True, files=files)])

@@ -25,10 +25,33 @@ def test_label(price, text):
 """
 
 
+UNITTESTS = """\
+import unittest
+from pathlib import Path
+
+from shop import label
+
+
+class LabelTests(unittest.TestCase):
+    pass
+
+
+def add(price, text):
+    setattr(LabelTests, f"test_label_{price}-", lambda self: self.assertEqual(label(float(price)), text))
+
+
+for line in (Path(__file__).parent / "data" / "labels.txt").read_text().splitlines():
+    add(*line.split(","))
+"""
+
+
 @pytest.mark.parametrize(("row", "bucket"), [("5,5 EUR", "fixture_drift"), ("5,5.00 EUR", "")])
-def test_a_new_row(tmp_path: Path, row: str, bucket: str) -> None:
-    files = {"tests/test_shop.py": TESTS, CASES: "3,3.00 EUR\n4,4.00 EUR\n"}
-    shop = Shop.open(tmp_path, files, rules=policy(PYTEST))
+@pytest.mark.parametrize(
+    ("tests", "rules"), [(TESTS, policy(PYTEST)), (UNITTESTS, policy())], ids=["pytest", "unittest"]
+)
+def test_a_new_row(tmp_path: Path, tests: str, rules: str, row: str, bucket: str) -> None:
+    files = {"tests/test_shop.py": tests, CASES: "3,3.00 EUR\n4,4.00 EUR\n"}
+    shop = Shop.open(tmp_path, files, rules=rules)
     shop.patch({CASES: f"3,3.00 EUR\n4,4.00 EUR\n{row}\n"})
     told = shop.gate()
     rows = {r["nodeid"]: r for r in told.report["tests"]}
