@@ -32,6 +32,11 @@ def app(folder: Path | None) -> None:
     \b
     Exit codes: 0 accepted, 1 refused, 2 cannot decide, 3 misused,
                 4 the world failed, 70 a bug in redbucket, 130 interrupted.
+
+    \b
+      redbucket init                                  (sets a repository up)
+      redbucket gate --base main --head agent/fix     (judges a branch)
+      redbucket gate --help                           (more on a command, with examples)
     """
 
 

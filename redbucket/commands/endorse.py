@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from redbucket.commands.completing import revisions
 from redbucket.commands.options import common, request_of
 from redbucket.core.errors import ACCEPTED, REFUSED, Misused
 
@@ -22,8 +23,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
-@click.option("--base", metavar="REV", help="The commit that receives the patch.")
-@click.option("--head", metavar="BRANCH", help="The branch that is endorsed. Default: the current one.")
+@click.option("--base", metavar="REV", shell_complete=revisions, help="The commit that receives the patch.")
+@click.option(
+    "--head",
+    metavar="BRANCH",
+    shell_complete=revisions,
+    help="The branch that is endorsed. Default: the current one.",
+)
 @click.option(
     "--accept",
     "accept",

@@ -14,7 +14,13 @@ from redbucket.core.errors import ACCEPTED, REFUSED, Misused
 
 @click.group()
 def flakes() -> None:
-    """Freeze a noisy test for a while: with an owner, a ticket, a last day and a replay."""
+    """Freeze a noisy test for a while: with an owner, a ticket, a last day and a replay.
+
+    \b
+      redbucket flakes list
+      redbucket flakes check
+      redbucket flakes remove tests/test_cart.py::test_empty
+    """
 
 
 @flakes.command()
@@ -69,7 +75,12 @@ def check(
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the list there.")
 @common
 def list_(form: str, output: Path | None, folder: Path, quiet: bool, verbose: bool) -> int:
-    """Show every freeze, the most urgent first, with the days that are left of it."""
+    """Show every freeze, the most urgent first, with the days that are left of it.
+
+    \b
+      redbucket flakes list
+      redbucket flakes list --format json
+    """
     from redbucket.app.flakes_desk import flakes_bytes, policy_of
     from redbucket.app.output import color_wanted
     from redbucket.app.session import session

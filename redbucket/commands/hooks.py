@@ -8,13 +8,17 @@ from pathlib import Path
 
 import click
 
+from redbucket.commands.completing import native_hooks
 from redbucket.commands.options import common
 from redbucket.core.errors import ACCEPTED
 
 
 @click.command()
 @click.option(
-    "--hooks", metavar="NAME,...", help="Which ones. Default: all of a work tree; see the list above."
+    "--hooks",
+    metavar="NAME,...",
+    shell_complete=native_hooks,
+    help="Which ones. Default: all of a work tree; see the list above.",
 )
 @click.option("--server", is_flag=True, help="The pre-receive hook of a repository that is pushed to.")
 @click.option(

@@ -12,6 +12,8 @@ import msgspec
 
 from redbucket.app.output import chunks_of, emit, finish
 from redbucket.commands.agent import agent_hook
+from redbucket.commands.completing import guards, revisions
+from redbucket.commands.completion import completion
 from redbucket.commands.doctor import doctor
 from redbucket.commands.draft import draft
 from redbucket.commands.endorse import endorse
@@ -110,7 +112,7 @@ def gate(
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=guards)
 @request_options
 @answering
 @click.option("--staged", is_flag=True, help="Judge the index against HEAD instead of a range.")
@@ -163,7 +165,14 @@ def guard(
     show_default=True,
     help="Folder for the records.",
 )
-@click.option("--rev", metavar="REV", default="HEAD", show_default=True, help="The commit whose tree is run.")
+@click.option(
+    "--rev",
+    metavar="REV",
+    default="HEAD",
+    shell_complete=revisions,
+    show_default=True,
+    help="The commit whose tree is run.",
+)
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND]")
 @common
 def rerun(
@@ -322,6 +331,7 @@ COMMANDS: tuple[click.Command, ...] = (
     uninstall,
     doctor,
     demo,
+    completion,
     hook,
     agent_hook,
 )

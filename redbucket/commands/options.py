@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from redbucket.app.output import read_file
+from redbucket.commands.completing import revisions
 from redbucket.core.errors import WorldFailed
 
 if TYPE_CHECKING:
@@ -127,8 +128,15 @@ def request_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say what is judged."""
     for option in reversed(
         (
-            click.option("--base", metavar="REV", help="The commit that receives the patch."),
-            click.option("--head", metavar="REV", help="The commit that is offered. Default: HEAD."),
+            click.option(
+                "--base", metavar="REV", shell_complete=revisions, help="The commit that receives the patch."
+            ),
+            click.option(
+                "--head",
+                metavar="REV",
+                shell_complete=revisions,
+                help="The commit that is offered. Default: HEAD.",
+            ),
             click.option(
                 "--head-ref", metavar="NAME", default="", help="The branch whose name counts as a mark."
             ),
