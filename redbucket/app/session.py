@@ -105,8 +105,12 @@ class Session:
         keep: Path | None = None,
         staged: bool = False,
         captures: Path | None = None,
+        brought: gates.Bringing | None = None,
     ) -> GateReport:
-        """Judge one patch; with ``keep`` move trees and records there. Captures go there, or to ``captures``."""
+        """Judge one patch; with ``keep`` move trees and records there. Captures go there, or to ``captures``.
+
+        ``brought`` gives the runs that were made in other jobs.
+        """
         tools = gates.Tools(
             history=UserHistory(self.repository),  # type: ignore[arg-type]
             objects=self.scratch,
@@ -116,6 +120,7 @@ class Session:
             environment=os.environ if staged else None,
             capture=self._captures(captures or keep),
             axes=_axes,
+            brought=brought,
         )
         kept: Path | None = None
         try:
@@ -238,6 +243,11 @@ class Session:
         return [self.workshop.keep(Path(r.source), out) for r in runs], runs, earlier
 
     def _bench(self, subject: Subject, request: Request) -> tuple[Bench, bool, str]:
+        bench, _, launch = self.workbench(subject, request)
+        return bench, launch.as_module, launch.python
+
+    def workbench(self, subject: Subject, request: Request) -> tuple[Bench, LocalRunner, Launch]:
+        """Return the bench for the worlds of a patch, the runner behind it, and what it starts."""
         from redbucket.edges import interpreter, orphans
         from redbucket.engine.bench import ParallelBench
 
@@ -259,7 +269,7 @@ class Session:
             self.cancelled,
             orphans.end,
         )
-        return bench, launch.as_module, launch.python
+        return bench, runner, launch
 
     def runner(
         self,

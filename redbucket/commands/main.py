@@ -12,7 +12,7 @@ import msgspec
 
 from redbucket.app.output import chunks_of, emit, finish
 from redbucket.commands.agent import agent_hook
-from redbucket.commands.completing import guards, revisions
+from redbucket.commands.completing import guards
 from redbucket.commands.completion import completion
 from redbucket.commands.doctor import doctor
 from redbucket.commands.draft import draft
@@ -28,15 +28,18 @@ from redbucket.commands.options import (
     as_typed,
     common,
     missed,
+    read_given_ticket,
     reporting,
     request_of,
     request_options,
+    ticket_option,
     writable,
 )
 from redbucket.commands.oracle import oracle
 from redbucket.commands.replay import replay
+from redbucket.commands.rerun import rerun, ticket
 from redbucket.commands.review import review
-from redbucket.core.errors import ACCEPTED, UNDECIDED, Misused
+from redbucket.core.errors import Misused
 
 if TYPE_CHECKING:
     from redbucket.core.records import Run
@@ -62,6 +65,13 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Write a capture of each noisy test there. Default: with --keep, in that folder.",
 )
+@click.option(
+    "--records",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Judge by the runs that other jobs made (redbucket rerun --run); with --ticket.",
+)
+@ticket_option
 @reporting(*FORMATS)
 @common
 def gate(
@@ -78,6 +88,8 @@ def gate(
     budget: float | None,
     keep: Path | None,
     captures: Path | None,
+    records: Path | None,
+    ticket: str | None,
     form: str,
     output: Path | None,
     folder: Path,
@@ -92,10 +104,18 @@ def gate(
       redbucket gate --base origin/main --head agent/fix-rounding
       redbucket gate --format json --output verdict.json
       redbucket gate --miss verdict.json          (the misses that the patch must answer)
+      redbucket gate --records runs/ --ticket ticket.json     (the runs were made in other jobs)
     """
     from redbucket.app.session import session
     from redbucket.edges.progress import Progress
 
+    if (records is None) != (ticket is None):
+        raise click.UsageError("--records and --ticket go together")
+    if records is not None and (base or head or head_ref or agent or reruns or scope or timeout):
+        raise click.UsageError(
+            "--records goes without --base, --head, --head-ref, --agent, --reruns, --scope and --timeout:"
+            " the ticket has them"
+        )
     request = replace(
         request_of(base, head, policy, head_ref=head_ref, agent=agent),
         misses=missed(misses, folder),
@@ -105,8 +125,15 @@ def gate(
         timeout=timeout,
         budget=budget,
     )
-    with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
-        report = opened.gate(request, keep=keep, captures=captures)
+    if records is not None and ticket is not None:
+        from redbucket.app.matrix_desk import gate_of_records
+
+        known = read_given_ticket(ticket, folder)
+        with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
+            report = gate_of_records(opened, known, request, folder / records, keep=keep, captures=captures)
+    else:
+        with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
+            report = opened.gate(request, keep=keep, captures=captures)
     report = msgspec.structs.replace(report, command=as_typed())
     return finish(report, form, output, quiet=quiet, verbose=verbose)
 
@@ -152,59 +179,6 @@ def guard(
         report = opened.guard(request, names or None, staged=staged)
     report = msgspec.structs.replace(report, command=as_typed())
     return finish(report, form, output, quiet=quiet, verbose=verbose)
-
-
-@click.command(context_settings={"ignore_unknown_options": True})
-@click.option(
-    "-n", "reruns", type=click.IntRange(1, 100), default=3, show_default=True, help="How many runs."
-)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("runs"),
-    show_default=True,
-    help="Folder for the records.",
-)
-@click.option(
-    "--rev",
-    metavar="REV",
-    default="HEAD",
-    shell_complete=revisions,
-    show_default=True,
-    help="The commit whose tree is run.",
-)
-@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND]")
-@common
-def rerun(
-    reruns: int,
-    out: Path,
-    rev: str,
-    command: tuple[str, ...],
-    folder: Path,
-    quiet: bool,
-    verbose: bool,
-) -> int:
-    """Run the tests of one commit N times and write one record a run.
-
-    \b
-      redbucket rerun -n 3 --out runs/
-      redbucket rerun -- python -m pytest tests/unit
-    """
-    from redbucket.app.session import session
-    from redbucket.edges.progress import Progress
-
-    with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
-        records, runs, earlier = opened.rerun(rev, reruns, folder / out, command)
-    emit("\n".join(map(str, records)), None)
-    if not quiet:
-        from redbucket.formats.clean import shell
-        from redbucket.formats.reruns import rerun_summary
-
-        if earlier:
-            click.echo(f"redbucket: the records of an earlier rerun are now in {earlier}", err=True)
-        click.echo(f"redbucket: {rerun_summary(runs)}", err=True)
-        click.echo(f"  next: redbucket classify {' '.join(shell(str(r)) for r in records)}", err=True)
-    return UNDECIDED if any(run.broken for run in runs) else ACCEPTED
 
 
 @click.command()
@@ -317,6 +291,7 @@ COMMANDS: tuple[click.Command, ...] = (
     gate,
     guard,
     rerun,
+    ticket,
     classify,
     fixtures,
     flakes,

@@ -13,6 +13,7 @@ from redbucket.commands.completing import revisions
 from redbucket.core.errors import WorldFailed
 
 if TYPE_CHECKING:
+    from redbucket.core.seals import Ticket
     from redbucket.engine.subject import Request
 
 # Options that change where a report goes, not what is judged: a command that is to be repeated needs none of them.
@@ -163,3 +164,25 @@ def request_of(
     rules = read_file(policy) if policy else None
     name = str(policy) if policy else "redbucket.toml"
     return Request(base=base, head=head, head_ref=head_ref, policy=rules, policy_name=name, agent=agent)
+
+
+def ticket_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--ticket``: the gate that a run belongs to."""
+    return click.option(
+        "--ticket",
+        metavar="FILE",
+        help="The ticket of a gate in several jobs (redbucket ticket); - reads it from standard input.",
+    )(command)
+
+
+def read_given_ticket(name: str, folder: Path) -> Ticket:
+    """Return the ticket of a file or, for "-", of standard input, and shut others out of this process.
+
+    Raises Misused "bad-ticket" or "unreadable-file".
+    """
+    from redbucket.core.seals import read_ticket
+    from redbucket.edges.closed import close_process, read_secret
+
+    close_process()
+    raw = read_secret() if name == "-" else read_file(folder / name)
+    return read_ticket(raw, "standard input" if name == "-" else name)

@@ -52,3 +52,8 @@ class RunSpec:
     def name(self) -> str:
         """Return a file name for the run's folder and record."""
         return f"{self.world or 'run'}-{self.condition.replace(' ', '-')}-{self.run_id}"
+
+
+def full_runs(reruns: int, scope: str) -> int:
+    """Return how many whole runs with the patch the gate begins with."""
+    return reruns if scope == "all" else 1

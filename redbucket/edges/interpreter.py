@@ -47,6 +47,16 @@ out["path"] = [folder for folder in sys.path if folder]
 print(json.dumps(out))
 """
 
+_INSTALLED = """
+import json, platform, sys
+from importlib import metadata
+found = {"Python": platform.python_version(), "machine": sys.platform + " " + platform.machine()}
+for one in metadata.distributions():
+    if one.metadata["Name"]:
+        found.setdefault(one.metadata["Name"].lower().replace("_", "-"), one.version or "")
+print(json.dumps(found))
+"""
+
 
 @dataclass(frozen=True)
 class Launch:
@@ -207,10 +217,26 @@ def _places(name: str, work_tree: Path | None, env: Mapping[str, str]) -> Iterat
 
 def probe(python: str, env: Mapping[str, str]) -> dict[str, Any] | None:
     """Return what the interpreter says of itself, or None if it does not start."""
+    return _ask(python, _PROBE, env)
+
+
+def installed(launch: Launch, env: Mapping[str, str]) -> dict[str, str]:
+    """Return the version of Python, the machine, and the version of each package that is installed for it."""
+    found = _ask(launch.python, _INSTALLED, env)
+    if found is None:
+        raise WorldFailed(
+            "interpreter-does-not-start",
+            f"{launch.python} does not say what is installed for it",
+            "check [run] command",
+        )
+    return {str(name): str(version) for name, version in found.items()}
+
+
+def _ask(python: str, question: str, env: Mapping[str, str]) -> dict[str, Any] | None:
     clean = {k: v for k, v in env.items() if not k.startswith(("PYTHON", "GIT_", "COV_"))}
     try:
         done = subprocess.run(
-            [python, "-c", _PROBE], capture_output=True, env=clean, cwd="/", timeout=60, check=False
+            [python, "-c", question], capture_output=True, env=clean, cwd="/", timeout=60, check=False
         )
         return dict(json.loads(done.stdout)) if done.returncode == 0 else None
     except (OSError, ValueError, subprocess.TimeoutExpired):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,11 @@ from redbucket.guards import registry
 if TYPE_CHECKING:
     from redbucket.core.axes import Axis
     from redbucket.core.noisecapture import NoiseCapture
+    from redbucket.core.runspec import RunSpec
     from redbucket.engine.specs import Specs
+
+    # what was judged, the specs of its first runs, the bench -> a bench with those runs, problems, notes
+    Bringing = Callable[[Subject, Sequence[RunSpec], Bench], tuple[Bench, list[Problem], list[Problem]]]
 
 
 @dataclass
@@ -33,7 +37,8 @@ class Tools:
     bench, whether the command is ``python -m``, and the interpreter's path.
     ``today`` is the date in UTC that freezes are held against. ``capture`` puts the capture of a
     noisy test away and returns the name of its file; None: no captures are made. ``axes`` gives those
-    along which causes are searched.
+    along which causes are searched. ``brought`` takes the specs of the first runs, where those were made
+    in other jobs, and returns a bench that has them, what is wrong with them, and what to note.
     """
 
     history: History
@@ -45,15 +50,17 @@ class Tools:
     today: Callable[[], date] = utc_today
     capture: Callable[[NoiseCapture], str] | None = None
     axes: Callable[[Specs], Sequence[Axis]] | None = None
+    brought: Bringing | None = None
 
 
 def gate(request: Request, tools: Tools) -> GateReport:
     """Judge one patch and return the report. Raises RedbucketError where there is nothing to report."""
     # imported here: a static hook runs ``guard`` alone, and pays for what it uses
+    from redbucket.core.runspec import full_runs
     from redbucket.engine.capturing import with_captures
     from redbucket.engine.flakes import freezes
     from redbucket.engine.judge import Judge
-    from redbucket.engine.specs import specs_for
+    from redbucket.engine.specs import opening, specs_for
     from redbucket.engine.untrusted import untrusted_rows
 
     began = tools.clock()
@@ -80,19 +87,28 @@ def gate(request: Request, tools: Tools) -> GateReport:
     specs = specs_for(subject, tools.objects, as_module=as_module, timeout=request.timeout or run.timeout)
     report.seed = specs.seed
     report.reruns = request.reruns or run.reruns
+    scope = request.scope or run.scope
+    if tools.brought is not None:
+        first = opening(replace(specs), full_runs(report.reruns, scope))
+        bench, problems, notes = tools.brought(subject, first, bench)
+        report.notes += notes
+        report.problems += problems
+        if problems:
+            return report.finish()
     judged = Judge(
         subject=subject,
         objects=tools.objects,
         specs=specs,
         bench=bench,
         reruns=report.reruns,
-        scope=request.scope or run.scope,
+        scope=scope,
         doubt=request.doubt,
         say=tools.say,
         over=lambda: tools.clock() - began > budget,
         freezes=freezes(subject, today),
         limited=_limit(tools.clock, run.challenge_budget) if run.challenge_budget else None,
         axes=tools.axes(specs) if tools.axes is not None else (),
+        brought=tools.brought is not None,
     ).judge()
     if tools.capture is not None:
         branch = request.head_ref or branch_of(request.head, tools.history)

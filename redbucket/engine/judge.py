@@ -13,6 +13,7 @@ from redbucket.core.classification import FAILING
 from redbucket.core.frozen import Frozen
 from redbucket.core.records import Outcome, Run
 from redbucket.core.report import Row
+from redbucket.core.runspec import full_runs
 from redbucket.core.testpath import file_of
 from redbucket.core.trials import Trials, all_failed, all_passed
 from redbucket.engine.aside import USED_HOME, Aside
@@ -22,7 +23,7 @@ from redbucket.engine.judged import Judged, Said
 from redbucket.engine.newcases import new_cases
 from redbucket.engine.polluters import search_of, sentence
 from redbucket.engine.ports import Bench, Objects
-from redbucket.engine.specs import Specs, add_world
+from redbucket.engine.specs import Specs, add_world, opening
 from redbucket.engine.subject import Subject
 from redbucket.engine.troubles import environment_failed, no_tests, out_of_time, troubles_of
 from redbucket.engine.unread import unread
@@ -34,7 +35,8 @@ class Judge:
     """One gate's runs, from the first to the last.
 
     ``limited`` starts the time for the search for causes, and returns what says that it is over;
-    None: no search. ``axes`` are those along which it is searched.
+    None: no search. ``axes`` are those along which it is searched. ``brought`` says that the first
+    runs were made elsewhere.
     """
 
     subject: Subject
@@ -49,14 +51,15 @@ class Judge:
     freezes: Mapping[str, Frozen] = field(default_factory=dict)
     limited: Callable[[], Callable[[], bool]] | None = None
     axes: Sequence[Axis] = ()
+    brought: bool = False
 
     def judge(self) -> Judged:
         """Run, compare, challenge and classify."""
         out = Judged()
-        first = [self.specs.make("H", lines=self.specs.lines)]
-        full = self.reruns if self.scope == "all" else 1
-        first += [self.specs.make("H") for _ in range(full - 1)]
-        self.say(f"running the tests {'once' if full == 1 else f'{full} times'} with the patch")
+        full = full_runs(self.reruns, self.scope)
+        first = opening(self.specs, full)
+        times = "once" if full == 1 else f"{full} times"
+        self.say("listing base's tests" if self.brought else f"running the tests {times} with the patch")
         *head, collected = self.bench.run([*first, self.specs.make("B", "collect", collect_only=True)])
         out.session = head[0].session.interpreter
         trials = out.trials = self._aligned(head, collected)

@@ -91,6 +91,14 @@ def specs_for(subject: Subject, objects: Objects, *, as_module: bool, timeout: f
     return specs
 
 
+def opening(specs: Specs, full: int) -> list[RunSpec]:
+    """Return the specs of the first ``full`` runs with the patch, the first of which watches the changed lines.
+
+    Called on a copy of ``specs`` it says what the gate will ask for, wherever those runs are made.
+    """
+    return [specs.make("H", lines=specs.lines), *(specs.make("H") for _ in range(full - 1))]
+
+
 def specs_of_tree(
     tree: str,
     world: str,

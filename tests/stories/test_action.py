@@ -101,8 +101,13 @@ def checked(schema: str, file: Path) -> None:
 
 def test_the_definitions_are_valid(tmp_path: Path) -> None:
     checked("vendor.github-actions", ACTION)
-    workflow, gitlab = re.findall(r"```yaml\n(.*?)```", (TOP / "docs/ci.md").read_text(), re.DOTALL)
-    (tmp_path / "workflow.yml").write_text(workflow)
-    (tmp_path / ".gitlab-ci.yml").write_text(gitlab)
-    checked("vendor.github-workflows", tmp_path / "workflow.yml")
-    checked("vendor.gitlab-ci", tmp_path / ".gitlab-ci.yml")
+    blocks = re.findall(r"```yaml\n(.*?)```", (TOP / "docs/ci.md").read_text(), re.DOTALL)
+    assert len(blocks) == 4
+    for block in blocks:
+        name, schema = (
+            ("workflow.yml", "vendor.github-workflows")
+            if "\njobs:" in block
+            else (".gitlab-ci.yml", "vendor.gitlab-ci")
+        )
+        (tmp_path / name).write_text(block)
+        checked(schema, tmp_path / name)
