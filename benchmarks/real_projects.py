@@ -503,7 +503,10 @@ def summary(report: dict[str, object], head: str) -> tuple[str, str]:
     verdict, bucket = EXPECTED[head]
     right = report.get("verdict") == verdict
     introduced = {r["bucket"] for r in rows if r.get("introduced")}
-    if bucket:
+    if bucket == "noise":
+        # a test that calls it often fails each time: a miss is all that can be seen of that
+        right = right and {"noise"} <= introduced <= {"noise", "invariant_miss"}
+    elif bucket:
         right = right and introduced == {bucket}
     word = "right" if right else ("look" if head == "release" else "WRONG")
     said = f"{report.get('verdict')} {report.get('counts')} blocking={counts} {findings} {undecided}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from redbucket.core.buckets import Bucket, Cause, Decision, Evidence, FixtureState
 from redbucket.core.classification import FAILING, classify
-from redbucket.core.compare import SIGNIFICANT, redder_by_chance
+from redbucket.core.compare import SIGNIFICANT, redder_by_chance, redder_in_strata
 from redbucket.core.doubt import doubt
 from redbucket.core.evidence import PASSING, base_passes, failure_print, is_inconsistent, ran
 from redbucket.core.records import Outcome, Test
@@ -138,6 +138,7 @@ def _cause(facts: Facts, bucket: Bucket) -> str | None:
     return (facts.explained or None) if bucket is Bucket.NOISE else None
 
 
+_SILENT = (Outcome.MISSING, Outcome.SKIPPED, Outcome.XFAILED)
 _BLOCKING = (Bucket.INVARIANT_MISS, Bucket.FIXTURE_DRIFT, Bucket.NOISE)
 
 
@@ -151,14 +152,20 @@ def _standing(
         return INTRODUCED, True
     if decision.bucket is Bucket.NOISE and facts.cause is None:
         return _noise_standing(name, trials)
-    if evidence.base_passes is True:
-        return INTRODUCED, True
     if evidence.base_passes is False:
         return ALREADY_RED, False
     base = trials.everywhere(name, "B")
+    silenced = all(o in _SILENT for o in evidence.outcomes)
+    # one pass of base shows nothing of a test that both worlds fail by chance
+    if evidence.base_passes is True and (silenced or not trials.is_unsteady(name)):
+        return INTRODUCED, True
+    if base and redder_in_strata(trials.strata(name)) < SIGNIFICANT:
+        return INTRODUCED, True
     if any(o in FAILING for o in base) and any(o in PASSING for o in base):
         return ALREADY_NOISY, False
-    return (INTRODUCED, True) if facts.vanished else ("", None)
+    if facts.vanished:
+        return INTRODUCED, True
+    return (UNSHOWN, False) if base else ("", None)
 
 
 def _noise_standing(name: str, trials: Trials) -> tuple[str, bool | None]:

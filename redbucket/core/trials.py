@@ -89,7 +89,21 @@ class Trials:
         head, base = (
             self.outcomes(name, world) + self.outcomes(name, world, "again") for world in ("H", "B")
         )
-        return sum(o in FAILING for o in head), len(head), sum(o in FAILING for o in base), len(base)
+        return _red(head), len(head), _red(base), len(base)
+
+    def strata(self, name: str) -> list[tuple[int, int, int, int]]:
+        """Return (failed, runs) of head and (failed, runs) of base for each condition that was run in both."""
+        conditions = [c for w, c in self.results.get(name, {}) if w == "H"]
+        pairs = [(self.outcomes(name, "H", c), self.outcomes(name, "B", c)) for c in conditions]
+        return [(_red(head), len(head), _red(base), len(base)) for head, base in pairs if base]
+
+    def is_unsteady(self, name: str) -> bool:
+        """True if base ever failed, or one world both passed and failed in one condition: chance may be at work."""
+        return any(
+            0 < _red(outcomes) < len(outcomes) or (world == "B" and _red(outcomes) > 0)
+            for (world, _), tests in self.results.get(name, {}).items()
+            if (outcomes := [t.outcome for t in tests])
+        )
 
     def run_of(self, test: Test) -> Run | None:
         """Return the run in which a result was seen, None for one that no run has (a missing test)."""
@@ -98,6 +112,10 @@ class Trials:
     def seen(self, name: str) -> Mapping[Key, list[Test]]:
         """Return everything that was seen of one test."""
         return self.results.get(name, {})
+
+
+def _red(outcomes: Iterable[Outcome]) -> int:
+    return sum(o in FAILING for o in outcomes)
 
 
 def all_failed(outcomes: Iterable[Outcome]) -> bool:

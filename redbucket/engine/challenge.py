@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from redbucket.core.buckets import Cause
 from redbucket.core.classification import FAILING
-from redbucket.core.compare import SIGNIFICANT, redder_by_chance
+from redbucket.core.compare import SIGNIFICANT, redder_by_chance, redder_in_strata
 from redbucket.core.doubt import reruns_for
 from redbucket.core.evidence import failure_print, is_inconsistent
 from redbucket.core.plural import plural
@@ -27,11 +27,14 @@ from redbucket.engine.specs import Specs
 # suite; failures of one cause share a fingerprint, so a few stand for them all.
 MOST_ALONE = 8
 MOST_SUSPECTS = 200
-# Ten interleaved pairs in all tell a constant rate of 1 in 2 from none at 5 % (Fisher).
-NOISE_ROUNDS = (3, 3, 4)
+# Ten interleaved pairs tell a constant rate of 1 in 2 from none at 5 % (Fisher), thirty one of 1 in 6; where base
+# is as noisy, it shows that after a few.
+NOISE_ROUNDS = (3, 3, 4, 10, 10)
 # Looking after each round makes a chance hit likelier, so an early end asks for more than the last look.
 PLAIN = SIGNIFICANT / 5
 CONFIRMATIONS = 2
+# With the first, four of base without a failure against three failures of head: 1 in 35 by chance (Fisher).
+WHOLE_RUNS = 3
 
 
 @dataclass
@@ -137,7 +140,7 @@ class Challenge:
             self.run([self.specs.make("B", "again", only=only, order="given") for _ in range(2)])
 
     def settle_noise(self, names: Sequence[str]) -> None:
-        """Did the patch bring the noise? Interleaved pairs until base shows it too, it is plain, or ten pairs."""
+        """Did the patch bring the noise? Interleaved pairs until base shows it too, it is plain, or thirty pairs."""
         if not names or self.over():
             return
         left = list(names)[:MOST_SUSPECTS]
@@ -152,6 +155,45 @@ class Challenge:
         if any(o in FAILING for o in self.trials.everywhere(name, "B")):
             return True
         return redder_by_chance(*self.trials.rates(name)) < PLAIN
+
+    def settle_unsteady(self, names: Sequence[str]) -> None:
+        """What fails each time in head, where base fails now and then or a condition wavers: more pairs decide.
+
+        A test that both worlds fail by chance looks like the patch's doing if base happens to pass once.
+        """
+        self._while_open(names, lambda left: self.run(self.pair("again", left)))
+        self._whole_base([n for n in names if self._fails_in_subsets(n)])
+        for name in names:
+            again = self.trials.outcomes(name, "H", "again")
+            if again and not all_failed(again) and not all_passed(again):
+                self.of(name).cause, self.of(name).wavers = None, True
+
+    def _while_open(self, names: Sequence[str], run_pair: Callable[[Sequence[str]], object]) -> None:
+        left = list(names)[:MOST_SUSPECTS]
+        for pairs in NOISE_ROUNDS:
+            left = [n for n in left if self._is_open(n)]
+            if not left or self.over():
+                return
+            self.say(f"{len(left)} failing, and not steady: is it the patch's doing?")
+            for _ in range(pairs):
+                run_pair(left)
+
+    def _is_open(self, name: str) -> bool:
+        """True if it may be chance, and may be the patch's doing."""
+        return self.trials.is_unsteady(name) and redder_in_strata(self.trials.strata(name)) >= PLAIN
+
+    def _whole_base(self, names: Sequence[str]) -> None:
+        """A test that needs others fails in each run of few, in both worlds: only the whole suite tells."""
+        if names and not self.over():
+            self.say(f"{len(names)} fail in base by themselves: {WHOLE_RUNS} more whole runs there")
+            self.run([self.specs.make("B") for _ in range(WHOLE_RUNS)])
+
+    def _fails_in_subsets(self, name: str) -> bool:
+        return (
+            self._is_open(name)
+            and all_failed(self.trials.outcomes(name, "B", "again"))
+            and all_passed(self.trials.outcomes(name, "B"))
+        )
 
     def try_conditions(self, names: Sequence[str]) -> None:
         """Alone, reversed, other hash seeds, other seeds: does anything make it pass?"""
@@ -270,7 +312,7 @@ class Challenge:
             for condition, (_, change) in axes.items():
                 specs += self.pair(condition, names, **change)
             self.run(specs)
-        self._used_homes(names)
+        self._used_homes(names, 1 + CONFIRMATIONS)
         for name in names:
             for condition, cause in [
                 *((c, a[0]) for c, a in axes.items()),
@@ -282,11 +324,18 @@ class Challenge:
                     self.of(name).revealed_by = condition
                     break
             self.of(name).tried = [*axes, "scout used HOME"]
+        for condition in dict.fromkeys(self.of(n).revealed_by for n in names):
+            revealed = [n for n in names if self.of(n).revealed_by == condition]
+            if condition in axes:
+                change = axes[condition][1]
+                self._while_open(revealed, lambda left: self.run(self.pair(condition, left, **change)))  # noqa: B023
+            elif condition:
+                self._while_open(revealed, lambda left: self._used_homes(left, 1))
 
-    def _used_homes(self, names: Sequence[str]) -> None:
+    def _used_homes(self, names: Sequence[str], rounds: int) -> None:
         """Each world once with a HOME and TMPDIR of its own, then again in what that left behind."""
         only = tuple(self._ids(names))
-        for _ in range(1 + CONFIRMATIONS):
+        for _ in range(rounds):
             first = [self.specs.make(w, "scout first", only=only, order="given") for w in ("H", "B")]
             self.run(first)
             self.run(

@@ -218,6 +218,8 @@ class Judge:
         challenge.settle_noise(
             [n for n in present if challenge.of(n).wavers and challenge.of(n).cause is None]
         )
+        steady_in_head = [n for n in failing if Outcome.MISSING not in trials.outcomes(n, "H")]
+        challenge.settle_unsteady([n for n in steady_in_head if not challenge.of(n).wavers])
         if self.limited is not None:
             self._causes(present, [n for n in suspects if is_noisy(trials, n)], challenge, first)
         differing = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
@@ -478,3 +479,48 @@ def test_a_fixture_and_its_test_that_a_person_moved_together_pass() -> None:
     judged = judge(bench, moved=True, agent=False)
     assert only(judged).bucket is Bucket.STABLE_PASS
     assert not [s for s in bench.ran if s.world == "F"]
+
+
+# --- chance: what base does, too, is not the patch's doing, and what it doesn't, is -------------------------
+
+
+def blocked(tests: Mapping[str, Any], gates: int, **over: Any) -> int:
+    """Return how many of so many gates block."""
+    found = [judge(ScriptedBench({**tests, **CLEAN}, **over), agent=False) for _ in range(gates)]
+    return sum(any(row.blocks for row in judged.rows) for judged in found)
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98])
+def test_a_test_that_fails_by_chance_in_both_worlds_blocks_nobody(rate: float) -> None:
+    chance = random.Random(f"both {rate}")
+    coin = lambda spec, count: F if chance.random() < rate else P  # noqa: E731
+    # by one pass of base alone 4 of 100 were blocked
+    assert blocked({A: coin}, 400, touches={A}) <= 6
+
+
+@pytest.mark.parametrize("rate", [0.35, 0.5, 0.7, 0.9, 1.0])
+def test_noise_that_the_patch_brings_blocks(rate: float) -> None:
+    chance = random.Random(f"head {rate}")
+    coin = lambda spec, count: F if spec.world != "B" and chance.random() < rate else P  # noqa: E731
+    seen = 1 - (1 - rate) ** 3
+    assert blocked({A: coin}, 200) >= 200 * seen * 0.93
+
+
+def test_a_noisy_test_that_the_patch_breaks_blocks_all_the_same() -> None:
+    chance = random.Random("noisy, then broken")
+    coin = lambda spec, count: F if spec.world != "B" or chance.random() < 0.15 else P  # noqa: E731
+    assert blocked({A: coin}, 200) >= 150
+
+
+def test_a_test_that_needs_the_whole_suite_and_that_the_patch_breaks_blocks() -> None:
+    """Base passes in the suite and fails in any run of few: those say nothing of the patch."""
+    brittle = lambda spec, count: P if spec.world == "B" and spec.only is None else F  # noqa: E731
+    bench = ScriptedBench({A: brittle, **CLEAN})
+    row = only(judge(bench, agent=False))
+    assert (row.bucket, row.state, row.blocks) == (Bucket.INVARIANT_MISS, "introduced", True)
+    assert conditions(bench, "B").count("plain") == 4
+
+
+def test_a_test_that_needs_the_whole_suite_and_passes_is_left_alone() -> None:
+    brittle = lambda spec, count: P if spec.only is None else F  # noqa: E731
+    assert not blocked({A: brittle}, 1)

@@ -134,9 +134,9 @@ def test_what_is_left_is_stable(told: Told) -> None:
 
 
 def test_what_was_noisy_before_does_not_block(tmp_path: Path) -> None:
-    # A coin for each of four tests: that in three runs none of them is seen both ways is 1 in 256.
+    # A coin for each of eight tests: that in three runs none of them is seen both ways is 1 in 65,536.
     toss = "self.assertLess(os.urandom(1)[0], 128)"
-    coins = "".join(f"    def test_coin_{n}(self):\n        {toss}\n\n" for n in range(4))
+    coins = "".join(f"    def test_coin_{n}(self):\n        {toss}\n\n" for n in range(8))
     shop = Shop.open(
         tmp_path,
         {
