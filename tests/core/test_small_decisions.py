@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from math import comb
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from redbucket.core import records
 from redbucket.core.align import names, unstable_functions
 from redbucket.core.buckets import Bucket
-from redbucket.core.compare import redder_by_chance
+from redbucket.core.compare import redder_by_chance, redder_in_strata
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.report import Problem, Row, Verdict
 from redbucket.core.seeds import derive
@@ -132,3 +133,15 @@ def test_buckets_are_counted_in_their_order() -> None:
         ("noise", 1),
         ("stable_pass", 2),
     ]
+
+
+def test_several_conditions_by_counting_all_ways() -> None:
+    # head 2 of 3 red and base 1 of 2; head 1 of 1 and base 0 of 2: all ways to place the red runs in each
+    first = [sum(i < 3 for i in reds) for reds in combinations(range(5), 3)]
+    second = [sum(i < 1 for i in reds) for reds in combinations(range(3), 1)]
+    ways = [a + b for a in first for b in second]
+    assert redder_in_strata([(2, 3, 1, 2), (1, 1, 0, 2)]) == pytest.approx(
+        sum(w >= 3 for w in ways) / len(ways)
+    )
+    # what both always do, and what one world did not run, says nothing
+    assert redder_in_strata([(4, 4, 0, 4), (3, 3, 5, 5), (0, 2, 0, 2), (2, 2, 0, 0)]) == pytest.approx(1 / 70)
