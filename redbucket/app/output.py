@@ -39,12 +39,21 @@ def _render(report: GateReport, form: str, output: Path | None, *, verbose: bool
 
     from redbucket.formats import FORMATS as renderers
 
+    more = {"help_uri": documentation()} if form == "sarif" else {}
     return renderers[form](
         report,
+        **more,
         width=min(shutil.get_terminal_size((80, 24)).columns, 200),
         color=color_wanted(output),
         verbose=verbose,
     )
+
+
+def documentation() -> str:
+    """Return the address of the docs folder: REDBUCKET_DOCS, else that of the installed commit; "" if unknown."""
+    from redbucket.edges.ownsource import docs_address, installed_source
+
+    return os.environ.get("REDBUCKET_DOCS") or docs_address(installed_source())
 
 
 def color_wanted(output: Path | None) -> bool:

@@ -28,7 +28,7 @@ class IdentityReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One test."""
+    """One test. ``path`` and ``line`` say where the merge tree defines it, where that is known."""
 
     nodeid: str
     bucket: Bucket
@@ -45,6 +45,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     blocks: bool = False
     frozen_until: str | None = None
     capture: str | None = None
+    path: str | None = None
+    line: int | None = None
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):

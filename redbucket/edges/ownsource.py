@@ -29,6 +29,17 @@ def installed_source() -> Source | None:
     return Source(address, commit) if commit and address and "@" not in address.partition("://")[2] else None
 
 
+def docs_address(source: Source | None) -> str:
+    """Return where a hosting service shows the docs folder of ``source``; "" where that is not known."""
+    if source is None or not source.address.startswith("https://"):
+        return ""
+    address = source.address.rstrip("/").removesuffix(".git")
+    host = address.split("/")[2]
+    if host == "github.com":
+        return f"{address}/blob/{source.revision}/docs"
+    return f"{address}/-/blob/{source.revision}/docs" if host.startswith("gitlab.") else ""
+
+
 def parse_source(text: str) -> Source:
     """Return the source that ``--source`` names. Raises Misused "bad-source"."""
     found = _ADDRESS.fullmatch(text)

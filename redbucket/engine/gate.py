@@ -60,6 +60,7 @@ def gate(request: Request, tools: Tools) -> GateReport:
     from redbucket.engine.capturing import with_captures
     from redbucket.engine.flakes import freezes
     from redbucket.engine.judge import Judge
+    from redbucket.engine.places import placed
     from redbucket.engine.specs import opening, specs_for
     from redbucket.engine.untrusted import untrusted_rows
 
@@ -126,6 +127,7 @@ def gate(request: Request, tools: Tools) -> GateReport:
     listed = {function_of(pytest_id(row.nodeid, subject.sides.merged)) for row in rows}
     report.findings = [f for f in report.findings if f.rule != "untrusted-test" or f.nodeid not in listed]
     report.findings += findings
+    report.rows = placed(report.rows, subject.merged)
     _untrusted_green(report, judged.touching, specs)
     if subject.policy.gate.oracle != "off" and not any(row.blocks for row in report.rows):
         from redbucket.engine.oraclegate import weak_oracle

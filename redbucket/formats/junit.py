@@ -16,7 +16,33 @@ _MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
 class _Case(NamedTuple):
     kind: str  # "", "failure", "error" or "skipped"
-    xml: str
+    classname: str
+    name: str
+    attributes: str
+    inner: tuple[str, ...]
+
+    @property
+    def xml(self) -> str:
+        """The element."""
+        names = f'classname="{_text(self.classname)}" name="{_text(self.name)}"'
+        opened = f'    <testcase {names}{self.attributes} time="0.000">'
+        return "\n".join([opened, *self.inner, "    </testcase>"])
+
+
+def _distinct(cases: list[_Case]) -> list[_Case]:
+    """Viewers merge cases of one name, so that a failure may vanish: each further one gets a number."""
+    own = {(case.classname, case.name) for case in cases}
+    used: set[tuple[str, str]] = set()
+    last: dict[tuple[str, str], int] = {}
+    found = []
+    for case in cases:
+        key = chosen = case.classname, case.name
+        while chosen in used or (chosen != key and chosen in own):
+            last[key] = last.get(key, 1) + 1
+            chosen = case.classname, f"{case.name} ({last[key]})"
+        used.add(chosen)
+        found.append(case._replace(name=chosen[1]))
+    return found
 
 
 def render(report: GateReport, *, width: int = 80, color: bool = False, verbose: bool = False) -> str:
@@ -26,6 +52,7 @@ def render(report: GateReport, *, width: int = 80, color: bool = False, verbose:
         ("redbucket.guards", [_finding(f) for f in phrases.ranked(report.findings)], 0.0),
         ("redbucket.gate", [_problem(p) for p in report.undecided], 0.0),
     ]
+    suites = [(name, _distinct(cases), time) for name, cases, time in suites]
     everything = [case for _, cases, _ in suites for case in cases]
     out = ['<?xml version="1.0" encoding="UTF-8"?>']
     out.append(f'<testsuites name="redbucket" {_totals(everything)} time="{report.duration:.3f}">')
@@ -121,14 +148,13 @@ def _case(
 ) -> _Case:
     classname, name, path = names
     file = f' file="{_text(path)}"' if path else ""
-    out = [f'    <testcase classname="{_text(classname)}" name="{_text(name)}"{file} time="0.000">']
-    out += [f"      {part}" for part in _properties(properties)]
+    out = [f"      {part}" for part in _properties(properties)]
     if kind == "skipped":
         out.append(f'      <skipped message="{_text(label)}"/>')
     elif kind:
         inner = "\n".join(_text(part) for part in body.split("\n"))
         out.append(f'      <{kind} type="{_text(type_)}" message="{_text(label)}">{inner}</{kind}>')
-    return _Case(kind, "\n".join([*out, "    </testcase>"]))
+    return _Case(kind, classname, name, file, tuple(out))
 
 
 def _properties(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:

@@ -33,7 +33,7 @@ def render(
 ) -> str:
     """Return ``report`` as SARIF. Every one of ``rules`` is declared, found or not.
 
-    ``help_uri`` is the address of the rules' documentation, to which "#RULE" is added.
+    ``help_uri`` is the address of redbucket's ``docs`` folder, "" if none is known.
     The other options change nothing.
     """
     results = [*_findings(report), *_tests(report), *_undecided(report)]
@@ -51,6 +51,7 @@ def render(
             "driver": {
                 "name": "redbucket",
                 "version": __version__,
+                **({"informationUri": help_uri} if help_uri else {}),
                 "rules": [_rule(rule, says, help_uri) for rule, says in known.items()],
             }
         },
@@ -86,8 +87,15 @@ def _rule(rule: str, says: str, help_uri: str) -> dict[str, Any]:
         "help": {"text": _plain(f"{says} The result names the place, the reason and the remedy.")},
     }
     if help_uri:
-        described["helpUri"] = f"{help_uri}#{quote(line(rule))}"
+        described["helpUri"] = f"{help_uri.rstrip('/')}/{_page(rule)}"
     return described
+
+
+def _page(rule: str) -> str:
+    """Return the page that explains ``rule``, from the folder of the documentation."""
+    if rule == "undecided":
+        return "errors.md"
+    return "buckets.md" if rule.startswith("bucket-") else f"rules/{quote(line(rule))}.md"
 
 
 def _findings(report: GateReport) -> Iterator[dict[str, Any]]:
@@ -103,7 +111,7 @@ def _tests(report: GateReport) -> Iterator[dict[str, Any]]:
         for row in rows:
             if _tells(row):
                 rule = f"bucket-{row.bucket.value.replace('_', '-')}"
-                yield _result(rule, "error", _about(row), None, row.nodeid, None)
+                yield _result(rule, "error", _about(row), None, row.nodeid, row.line, at_path=row.path)
     if report.untrusted_green and all(f.rule != "untrusted-green" for f in report.findings):
         level = "error" if report.verdict is Verdict.REFUSE else "warning"
         yield _result("untrusted-green", level, phrases.UNTRUSTED_GREEN.capitalize(), None, None, None)
@@ -140,9 +148,17 @@ def _notification(note: Problem) -> dict[str, Any]:
 
 
 def _result(
-    rule: str, level: str, text: str, path: str | None, nodeid: str | None, at: int | None
+    rule: str,
+    level: str,
+    text: str,
+    path: str | None,
+    nodeid: str | None,
+    at: int | None,
+    *,
+    at_path: str | None = None,
 ) -> dict[str, Any]:
-    place = path or (nodeid or "").partition("::")[0]
+    """Return one result. ``at_path`` is where a test was looked up: it moves, and identifies nothing."""
+    place = path or at_path or _file(nodeid or "")
     location: dict[str, Any] = {
         "physicalLocation": {
             # Code scanning shows nothing that has no file and line: the root stands for the whole.
@@ -159,6 +175,12 @@ def _result(
         "locations": [location],
         "key": f"{rule}\0{path or ''}\0{nodeid or ''}",
     }
+
+
+def _file(nodeid: str) -> str:
+    """Return the file that an id names; unittest's dotted ids name none."""
+    file, colons, _ = nodeid.partition("::")
+    return file if colons or "/" in file or file.endswith(".py") else ""
 
 
 def _uri(path: str) -> str:

@@ -14,6 +14,7 @@ from redbucket.formats.todo import to_do
 
 _LIMITS = {Group.UNTRUSTED: 5, Group.ALREADY: 10}
 _LIMIT = 20
+_WIDEST_PROSE = 120  # a longer line of sentences is hard to follow, however wide the terminal is
 _EXCERPT, _EXCERPT_VERBOSE = 3, 30
 _BRIEF = frozenset({Group.UNTRUSTED, Group.SKIPPED})
 _CODES = {"bold": "1", "dim": "2", "red": "1;31", "green": "1;32", "yellow": "1;33"}
@@ -43,6 +44,7 @@ def shown_findings(report: GateReport, *, verbose: bool = False) -> list[Finding
 class _Page:
     def __init__(self, width: int, color: bool, verbose: bool) -> None:
         self.width, self.color, self.verbose = width, color, verbose
+        self.prose = min(width, _WIDEST_PROSE)
 
     def paint(self, style: str, text: str) -> str:
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.color and text else text
@@ -56,7 +58,7 @@ class _Page:
         yield from self.steps(report, groups)
         if report.untrusted_green:
             yield ""
-            yield from wrap(phrases.UNTRUSTED_GREEN.capitalize(), self.width)
+            yield from wrap(phrases.UNTRUSTED_GREEN.capitalize(), self.prose)
         yield from self.problems("Undecided", report.undecided)
         yield from self.findings(
             phrases.ranked(report.findings), shown_findings(report, verbose=self.verbose)
@@ -65,6 +67,8 @@ class _Page:
             if rows and group is not Group.PASSED and (group is not Group.SKIPPED or self.verbose):
                 undecided = group is Group.UNCLASSIFIED and bool(report.undecided)
                 yield from self.group(group, rows, "see Undecided above" if undecided else "")
+        if self.verbose and groups[Group.PASSED]:
+            yield from self.passed(groups[Group.PASSED])
         yield from self.counts(report, groups)
         yield from self.problems("Notes", report.notes)
         yield from self.closing(report, groups)
@@ -82,12 +86,12 @@ class _Page:
             return
         yield ""
         if len(todo) == 1 and not todo[0].subjects and not todo[0].commands:
-            first, *rest = wrap(line(todo[0].text), self.width, "Next: ")
+            first, *rest = wrap(line(todo[0].text), self.prose, "Next: ")
             yield from (self.paint("bold", "Next:") + first[len("Next:") :], *rest)
             return
         yield self.paint("bold", "Next")
         for number, step in enumerate(todo, 1):
-            yield from wrap(line(step.text), self.width, f"  {number}. ")
+            yield from wrap(line(step.text), self.prose, f"  {number}. ")
             yield from self.some([f"       {line(subject)}" for subject in step.subjects], 3, "       ")
             yield from (f"       $ {command}" for command in step.commands)
 
@@ -105,11 +109,11 @@ class _Page:
         shown = len(problems) if self.verbose else _LIMIT
         for problem in problems[:shown]:
             first, *rest = lines(problem.reason) or [""]
-            yield from wrap(f"{line(problem.code)}: {line(first)}", self.width, "  ", "    ")
+            yield from wrap(f"{line(problem.code)}: {line(first)}", self.prose, "  ", "    ")
             # the end of an output says more than its start
             yield from self.quoted(rest[-_EXCERPT_VERBOSE if self.verbose else -_EXCERPT :], "    ")
             if problem.remedy:
-                yield from wrap(line(problem.remedy), self.width, "    -> ", "       ")
+                yield from wrap(line(problem.remedy), self.prose, "    -> ", "       ")
         if len(problems) > shown:
             yield f"  {_more(len(problems) - shown)}"
 
@@ -137,9 +141,9 @@ class _Page:
             yield f"         {place}"
         if finding.path and finding.nodeid:
             yield f"         {line(finding.nodeid)}"
-        yield from wrap(line(finding.reason), self.width, " " * 9)
+        yield from wrap(line(finding.reason), self.prose, " " * 9)
         if finding.remedy:
-            yield from wrap(line(finding.remedy), self.width, " " * 9 + "-> ")
+            yield from wrap(line(finding.remedy), self.prose, " " * 9 + "-> ")
 
     def group(self, group: Group, rows: Sequence[Row], elsewhere: str = "") -> Iterator[str]:
         yield ""
@@ -148,7 +152,7 @@ class _Page:
         spends = {row.spend for row in rows}
         # Of the patch's own tests the title says it.
         if len(spends) == 1 and (spend := line(rows[0].spend)) and group is not Group.UNTRUSTED:
-            yield from wrap(spend, self.width, "  to do: ")
+            yield from wrap(spend, self.prose, "  to do: ")
         shown = len(rows) if self.verbose else _LIMITS.get(group, _LIMIT)
         if elsewhere and not self.verbose:
             yield f"  why: {elsewhere}"
@@ -157,6 +161,15 @@ class _Page:
             yield from self.row(row, brief=group in _BRIEF and not self.verbose, spend=len(spends) > 1)
         if len(rows) > shown:
             yield f"  {_more(len(rows) - shown)}"
+
+    def passed(self, rows: Sequence[Row]) -> Iterator[str]:
+        yield ""
+        yield self.paint("bold", f"{Group.PASSED.value}: {plural(len(rows), 'test')}")
+        for row in rows:
+            words = [line(row.nodeid), line(phrases.outcomes(row))]
+            if row.fixtures:
+                words.append(f"fixtures: {', '.join(map(line, row.fixtures))}")
+            yield from flow(filter(None, words), self.width, "  ", "      ")
 
     def row(self, row: Row, *, brief: bool, spend: bool) -> Iterator[str]:
         yield f"  {self.paint('bold', line(row.nodeid))}"
@@ -171,11 +184,11 @@ class _Page:
         if words:
             yield from flow(words, self.width, "      ", "      ")
         if row.why:
-            yield from wrap(line(row.why), self.width, "      ")
+            yield from wrap(line(row.why), self.prose, "      ")
         if brief:
             return
         if spend and row.spend:
-            yield from wrap(line(row.spend), self.width, "      to do: ")
+            yield from wrap(line(row.spend), self.prose, "      to do: ")
         if row.capture:
             yield from wrap(f"redbucket replay {shell(line(row.capture))}", self.width, "      again: ")
         if self.verbose:
@@ -204,7 +217,7 @@ class _Page:
         said = [f"{g.value}: {n:,}" for g, n in quiet if n]
         if said:
             yield ""
-            yield from wrap("; ".join(said), self.width)
+            yield from wrap("; ".join(said), self.prose)
 
     def closing(self, report: GateReport, groups: dict[Group, list[Row]]) -> Iterator[str]:
         yield ""
@@ -222,7 +235,7 @@ class _Page:
             phrases.DISCLAIMER,
         ]
         for part in filter(None, closing):
-            yield from (self.paint("dim", one) for one in wrap(part, self.width, "", "  "))
+            yield from (self.paint("dim", one) for one in wrap(part, self.prose, "", "  "))
 
 
 def _more(n: int, what: str = "", *, said: bool = True) -> str:

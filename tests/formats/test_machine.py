@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import msgspec
 import pytest
 
 from redbucket.core.buckets import Bucket
-from redbucket.core.report import GateReport
+from redbucket.core.report import GateReport, Row
 from redbucket.formats import FORMATS, as_json, junit, markdown, sarif
 from redbucket.formats.rules import RULES
 from tests.formats import reports as r
@@ -155,9 +157,70 @@ def test_sarif_fingerprints_survive_other_words_and_other_lines() -> None:
 
 def test_sarif_takes_rules_and_a_place_for_their_help() -> None:
     rules = {"my-rule": "Says something."}
-    declared = _run(r.BROKEN, rules=rules, help_uri="https://docs.example/rules")["tool"]["driver"]["rules"]
+    driver = _run(r.BROKEN, rules=rules, help_uri="https://docs.example/docs/")["tool"]["driver"]
+    declared = driver["rules"]
     assert [rule["id"] for rule in declared] == ["bucket-invariant-miss", "my-rule", "protected-path"]
-    assert declared[1]["helpUri"] == "https://docs.example/rules#my-rule"
+    assert declared[1]["helpUri"] == "https://docs.example/docs/rules/my-rule.md"
+    assert driver["informationUri"] == "https://docs.example/docs/"
+
+
+def test_the_page_of_each_rule_is_there() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    declared = _run(r.GREEN, help_uri="x:")["tool"]["driver"]["rules"]
+    pages = {rule["id"]: rule["helpUri"].removeprefix("x:/") for rule in declared}
+    assert [page for page in pages.values() if not (docs / page).is_file()] == []
+    assert all(rule in (docs / page).read_text() for rule, page in pages.items() if page == "buckets.md")
+
+
+def test_every_rule_that_the_code_can_report_is_declared() -> None:
+    source = Path(__file__).parents[2] / "redbucket"
+    named = set()
+    for path in source.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            # Finding(rule="...") and a guard's own RULE = "..."
+            if isinstance(node, ast.keyword) and node.arg == "rule":
+                value: ast.expr | None = node.value
+            elif isinstance(node, ast.Assign) and any(getattr(t, "id", "") == "RULE" for t in node.targets):
+                value = node.value
+            else:
+                continue
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                named.add(value.value)
+    assert len(named) > 15
+    assert named <= set(RULES)
+
+
+SCHEMA = json.loads((Path(__file__).parent / "schemas/sarif-schema-2.1.0.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("help_uri", ["", "https://docs.example/docs"])
+@pytest.mark.parametrize("report", ALL)
+def test_sarif_is_valid_by_the_official_schema(report: GateReport, help_uri: str) -> None:
+    check = jsonschema.Draft4Validator(SCHEMA)
+    log = json.loads(sarif.render(report, help_uri=help_uri))
+    assert [error.message for error in check.iter_errors(log)] == []
+    log["runs"][0]["results"] = [{"ruleId": "x"}]
+    assert not check.is_valid(log)
+
+
+def test_sarif_points_to_where_a_test_is_defined() -> None:
+    def place(row: Row) -> tuple[str, int]:
+        report = msgspec.structs.replace(r.EMPTY, tests=[row])
+        where = _run(report)["results"][0]["locations"][0]["physicalLocation"]
+        return where["artifactLocation"]["uri"], where["region"]["startLine"]
+
+    assert place(msgspec.structs.replace(r.MISS, path="tests/test_b.py", line=12)) == ("tests/test_b.py", 12)
+    dotted = msgspec.structs.replace(r.MISS, nodeid="tests.test_b.T.test_edges")
+    assert place(msgspec.structs.replace(dotted, path="tests/test_b.py", line=3)) == ("tests/test_b.py", 3)
+    assert place(dotted) == (".", 1)
+
+
+def test_a_test_that_moved_keeps_its_fingerprint() -> None:
+    def print_of(row: Row) -> str:
+        report = msgspec.structs.replace(r.EMPTY, tests=[row])
+        return str(_run(report)["results"][0]["partialFingerprints"]["redbucket/v1"])
+
+    assert print_of(r.MISS) == print_of(msgspec.structs.replace(r.MISS, path="tests/test_b.py", line=12))
 
 
 def test_sarif_places_are_the_exact_bytes_and_messages_hold_no_link() -> None:
@@ -197,6 +260,35 @@ def test_junit_fails_what_blocks_and_nothing_else() -> None:
     assert values["bucket"] == "noise"
     assert values["cause"] == "concurrency"
     assert values["nodeid"] == r.NOISE.nodeid
+
+
+def test_junit_gives_no_two_cases_one_name() -> None:
+    twice = msgspec.structs.replace(r.MISS, bucket=Bucket.STABLE_PASS, blocks=False, introduced=None)
+    numbered = msgspec.structs.replace(twice, nodeid=f"{twice.nodeid} (2)")
+    report = msgspec.structs.replace(
+        r.EMPTY,
+        tests=[twice, r.MISS, numbered, twice],
+        findings=[r.PROTECTED] * 3,
+        undecided=r.FULL.undecided * 2,
+    )
+    root = ET.fromstring(junit.render(report))
+    names = [(case.attrib["classname"], case.attrib["name"]) for case in root.iter("testcase")]
+    assert len(set(names)) == len(names) == 9
+    assert names[:4] == [
+        ("tests.test_b", "test_edges"),
+        ("tests.test_b", "test_edges (3)"),
+        ("tests.test_b", "test_edges (2)"),
+        ("tests.test_b", "test_edges (4)"),
+    ]
+    # the id itself is not touched
+    ids = [p.attrib["value"] for p in root.iter("property") if p.attrib["name"] == "nodeid"]
+    assert ids.count(r.MISS.nodeid) >= 3
+
+
+def test_junit_of_many_cases_of_one_name_takes_no_longer_than_of_many_names() -> None:
+    report = msgspec.structs.replace(r.EMPTY, tests=[r.MISS] * 20_000)
+    root = ET.fromstring(junit.render(report))
+    assert len({case.attrib["name"] for case in root.iter("testcase")}) == 20_000
 
 
 # Markdown

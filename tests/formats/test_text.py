@@ -105,7 +105,7 @@ def test_verbose_shows_the_evidence_and_what_was_skipped() -> None:
     for part in ("tried: alone, reversed, hash-seed", "at pkg/bucket.py:12", r.SKIPPED.nodeid, r.HEAD):
         assert part in full
         assert part not in brief
-    assert r.PASSES[0].nodeid not in full
+    assert r.PASSES[0].nodeid in full
 
 
 def test_long_lists_are_cut_and_the_cut_is_said() -> None:
@@ -199,3 +199,20 @@ def test_doubt_is_said_as_odds(value: float | None, says: str) -> None:
 @pytest.mark.parametrize("verbose", [False, True])
 def test_twenty_thousand_rows(verbose: bool) -> None:
     assert render(r.large(20_000), verbose=verbose)
+
+
+def test_verbose_shows_the_evidence_of_each_row() -> None:
+    passed = r.row(
+        "tests/test_ok.py::test_p", Bucket.STABLE_PASS, outcomes={"H": ["passed"] * 3}, fixtures=["a.json"]
+    )
+    report = msgspec.structs.replace(r.FULL, tests=[passed, *r.FULL.tests])
+    brief, full = render(report, width=100), render(report, width=100, verbose=True)
+    assert [row.nodeid for row in report.tests if row.nodeid not in full] == []
+    assert "tests/test_ok.py::test_p patch ... fixtures: a.json" in full
+    assert "test_ok.py::test_p" not in brief
+
+
+def test_sentences_are_no_longer_on_a_very_wide_terminal() -> None:
+    why = "so " * 80
+    report = msgspec.structs.replace(r.EMPTY, tests=[msgspec.structs.replace(r.MISS, why=why)])
+    assert render(report, width=120) == render(report, width=200)

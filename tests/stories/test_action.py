@@ -30,6 +30,7 @@ def run(step: dict[str, Any], place: Path, shop: Shop, **given: str) -> subproce
         "GITHUB_STEP_SUMMARY": str(place / "summary"),
         "GITHUB_OUTPUT": str(place / "output"),
     }
+    given = {"REDBUCKET_DOCS": "https://example.org/redbucket/docs", **given}
     assert set(step["env"]) <= set(given), "an input that the test does not give"
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
