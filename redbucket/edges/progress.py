@@ -22,6 +22,7 @@ class Progress:
         self._steps = steps and not quiet and not closed and not self._live
         self._step = ""
         self._tests = 0
+        self._drawn = False
         self._lock = threading.Lock()
 
     def say(self, step: str) -> None:
@@ -43,14 +44,16 @@ class Progress:
     def clear(self) -> None:
         """Take the line away before anything else is printed."""
         with self._lock:
-            if self._live:
+            if self._drawn:
                 self._stream.write("\r\x1b[K")
                 self._stream.flush()
+                self._drawn = False
 
     def _draw(self) -> None:
         if not self._live:
             return
         width = shutil.get_terminal_size().columns - 1
         text = f"{self._step} ({self._tests} tests done)" if self._tests else self._step
+        self._drawn = True
         self._stream.write("\r\x1b[K" + text[:width])
         self._stream.flush()
