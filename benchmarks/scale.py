@@ -58,7 +58,8 @@ def stream(files: int, commits: int) -> Iterator[str]:
     for number in range(files):
         kind = f"tests/data/part{number // 100:03}/record_{number}.json" if number % 100 == 99 else ""
         yield f"M 100644 :1 {kind or f'part{number // 100:03}/module_{number % 100}.py'}\n"
-    yield "M 100644 inline part000/__init__.py\ndata 0\n\n"
+    for package in ("part000", "tests"):
+        yield f"M 100644 inline {package}/__init__.py\ndata 0\n\n"
     for number in range(commits):
         content = f"X = {number}\n"
         yield f"commit refs/heads/main\ncommitter Ada <ada@example.org> {1_800_000_001 + number} +0000\n"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from redbucket.core.buckets import Bucket, Cause, Decision, Evidence, FixtureState
 from redbucket.core.classification import FAILING, classify
-from redbucket.core.compare import SIGNIFICANT, redder_by_chance, redder_in_strata
+from redbucket.core.compare import SIGNIFICANT, SURE, redder_in_strata
 from redbucket.core.doubt import doubt
 from redbucket.core.evidence import PASSING, base_passes, failure_print, is_inconsistent, ran
 from redbucket.core.records import Outcome, Test
@@ -159,7 +159,7 @@ def _standing(
     # one pass of base shows nothing of a test that both worlds fail by chance
     if evidence.base_passes is True and (silenced or not trials.is_unsteady(name)):
         return INTRODUCED, True
-    if base and redder_in_strata(trials.strata(name)) < SIGNIFICANT:
+    if base and _redder(name, trials):
         return INTRODUCED, True
     if any(o in FAILING for o in base) and any(o in PASSING for o in base):
         return ALREADY_NOISY, False
@@ -168,16 +168,22 @@ def _standing(
     return (UNSHOWN, False) if base else ("", None)
 
 
+def _redder(name: str, trials: Trials) -> bool:
+    """True if head fails more often than base by more than chance."""
+    level = SURE if trials.base_shows(name) else SIGNIFICANT
+    return redder_in_strata(trials.strata(name)) < level
+
+
 def _noise_standing(name: str, trials: Trials) -> tuple[str, bool | None]:
-    red, runs, base_red, base_runs = trials.rates(name)
-    if base_runs and base_red == base_runs:
-        return ALREADY_RED, False
-    if base_red:
-        return ALREADY_NOISY, False
-    if not base_runs:
+    base = trials.everywhere(name, "B")
+    if not base:
         return "", None
-    if redder_by_chance(red, runs, base_red, base_runs) < SIGNIFICANT:
+    if all(o in FAILING for o in base):
+        return ALREADY_RED, False
+    if _redder(name, trials):
         return INTRODUCED, True
+    if any(o in FAILING for o in base):
+        return ALREADY_NOISY, False
     return UNSHOWN, False
 
 

@@ -84,26 +84,39 @@ class Trials:
             t.outcome for (w, _), tests in self.results.get(name, {}).items() if w == world for t in tests
         )
 
-    def rates(self, name: str) -> tuple[int, int, int, int]:
-        """Return (failed, runs) in head and (failed, runs) in base, of the runs under equal conditions."""
-        head, base = (
-            self.outcomes(name, world) + self.outcomes(name, world, "again") for world in ("H", "B")
-        )
-        return _red(head), len(head), _red(base), len(base)
-
     def strata(self, name: str) -> list[tuple[int, int, int, int]]:
-        """Return (failed, runs) of head and (failed, runs) of base for each condition that was run in both."""
-        conditions = [c for w, c in self.results.get(name, {}) if w == "H"]
-        pairs = [(self.outcomes(name, "H", c), self.outcomes(name, "B", c)) for c in conditions]
-        return [(_red(head), len(head), _red(base), len(base)) for head, base in pairs if base]
+        """Return (failed, runs) of head and (failed, runs) of base for each condition that was run in both.
+
+        A plain run again, of few tests, is one more plain run, but for a test that base can't pass without the others.
+        """
+        conditions = {c: [c] for w, c in self.results.get(name, {}) if w == "H"}
+        if "plain" in conditions and "again" in conditions and not self.needs_others(name):
+            conditions["plain"] += conditions.pop("again")
+        found = []
+        for together in conditions.values():
+            head, base = ([o for c in together for o in self.outcomes(name, w, c)] for w in ("H", "B"))
+            found.append((_red(head), len(head), _red(base), len(base)))
+        return [counts for counts in found if counts[3]]
+
+    def needs_others(self, name: str) -> bool:
+        """True if base passes it in the whole suite, and never in a run of few tests."""
+        return all_passed(self.outcomes(name, "B")) and all_failed(self.outcomes(name, "B", "again"))
+
+    def wavers(self, name: str, world: str) -> bool:
+        """True if the test both passed and failed in one condition of ``world``."""
+        return any(
+            0 < _red(t.outcome for t in tests) < len(tests)
+            for (w, _), tests in self.results.get(name, {}).items()
+            if w == world
+        )
+
+    def base_shows(self, name: str) -> bool:
+        """True if base failed, and not just for want of the other tests."""
+        return _red(self.everywhere(name, "B")) > 0 and not self.needs_others(name)
 
     def is_unsteady(self, name: str) -> bool:
         """True if base ever failed, or one world both passed and failed in one condition: chance may be at work."""
-        return any(
-            0 < _red(outcomes) < len(outcomes) or (world == "B" and _red(outcomes) > 0)
-            for (world, _), tests in self.results.get(name, {}).items()
-            if (outcomes := [t.outcome for t in tests])
-        )
+        return self.wavers(name, "H") or _red(self.everywhere(name, "B")) > 0
 
     def run_of(self, test: Test) -> Run | None:
         """Return the run in which a result was seen, None for one that no run has (a missing test)."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from redbucket.core.buckets import Cause
 from redbucket.core.classification import FAILING
-from redbucket.core.compare import SIGNIFICANT, redder_by_chance, redder_in_strata
+from redbucket.core.compare import SIGNIFICANT, SURE, redder_in_strata
 from redbucket.core.doubt import reruns_for
 from redbucket.core.evidence import failure_print, is_inconsistent
 from redbucket.core.plural import plural
@@ -152,9 +152,10 @@ class Challenge:
             left = [n for n in left if not self._noise_is_settled(n)]
 
     def _noise_is_settled(self, name: str) -> bool:
-        if any(o in FAILING for o in self.trials.everywhere(name, "B")):
+        plain = self.trials.outcomes(name, "B") + self.trials.outcomes(name, "B", "again")
+        if any(o in FAILING for o in plain) or self.trials.wavers(name, "B"):
             return True
-        return redder_by_chance(*self.trials.rates(name)) < PLAIN
+        return redder_in_strata(self.trials.strata(name)) < PLAIN
 
     def settle_unsteady(self, names: Sequence[str]) -> None:
         """What fails each time in head, where base fails now and then or a condition wavers: more pairs decide.
@@ -180,7 +181,8 @@ class Challenge:
 
     def _is_open(self, name: str) -> bool:
         """True if it may be chance, and may be the patch's doing."""
-        return self.trials.is_unsteady(name) and redder_in_strata(self.trials.strata(name)) >= PLAIN
+        enough = SURE if self.trials.base_shows(name) else PLAIN
+        return self.trials.is_unsteady(name) and redder_in_strata(self.trials.strata(name)) >= enough
 
     def _whole_base(self, names: Sequence[str]) -> None:
         """A test that needs others fails in each run of few, in both worlds: only the whole suite tells."""
@@ -189,11 +191,7 @@ class Challenge:
             self.run([self.specs.make("B") for _ in range(WHOLE_RUNS)])
 
     def _fails_in_subsets(self, name: str) -> bool:
-        return (
-            self._is_open(name)
-            and all_failed(self.trials.outcomes(name, "B", "again"))
-            and all_passed(self.trials.outcomes(name, "B"))
-        )
+        return self._is_open(name) and self.trials.needs_others(name)
 
     def try_conditions(self, names: Sequence[str]) -> None:
         """Alone, reversed, other hash seeds, other seeds: does anything make it pass?"""
@@ -324,6 +322,10 @@ class Challenge:
                     self.of(name).revealed_by = condition
                     break
             self.of(name).tried = [*axes, "scout used HOME"]
+            # passed and failed under one condition, or never failed again: no axis does that
+            if self.trials.wavers(name, "H") or not self.of(name).revealed_by:
+                self.of(name).cause, self.of(name).revealed_by, self.of(name).wavers = None, "", True
+        self.settle_noise([n for n in names if self.of(n).wavers])
         for condition in dict.fromkeys(self.of(n).revealed_by for n in names):
             revealed = [n for n in names if self.of(n).revealed_by == condition]
             if condition in axes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from redbucket.core.compare import redder_by_chance
+from redbucket.core.compare import SURE, redder_by_chance
 from redbucket.core.records import Run
 from redbucket.core.runspec import RunSpec
 from redbucket.engine.ports import Bench
@@ -13,7 +13,6 @@ from redbucket.engine.ports import Bench
 # One pair tells that base does it, too, for most; six of six against none are 1 in 924 by chance (Fisher),
 # and a coin that shows eight times of ten in head has its six or so of ten in base.
 _ROUNDS = (1, 2, 3, 4)
-_SURE = 0.002
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class Confirming:
                 left[name] += sum(self.shows(run, name) for run in head)
                 if any(self.shows(run, name) for run in base):
                     del left[name]
-                elif redder_by_chance(left[name], pairs, 0, pairs) < _SURE:
+                elif redder_by_chance(left[name], pairs, 0, pairs) < SURE:
                     guilty.append(name)
                     del left[name]
             broken = [why for run in head if (why := _why_broken(run))]

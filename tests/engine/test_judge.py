@@ -524,3 +524,20 @@ def test_a_test_that_needs_the_whole_suite_and_that_the_patch_breaks_blocks() ->
 def test_a_test_that_needs_the_whole_suite_and_passes_is_left_alone() -> None:
     brittle = lambda spec, count: P if spec.only is None else F  # noqa: E731
     assert not blocked({A: brittle}, 1)
+
+
+def test_what_the_scout_alone_sees_is_noise_where_no_axis_holds() -> None:
+    """Clean three times, red in the scout and now and then after it: no seed does that."""
+    chance = random.Random("scout")
+    coin = lambda spec, count: P if spec.world == "B" else F if count > 3 and chance.random() < 0.5 else P  # noqa: E731
+    rows = [only(judge(ScriptedBench({A: coin, **CLEAN}, touches={A}), agent=False)) for _ in range(60)]
+    red = [row for row in rows if row.outcomes.get("H scout") == ["failed"]]
+    assert len(red) > 20
+    assert {(row.bucket, row.cause, row.state) for row in red} == {(Bucket.NOISE, None, "introduced")}
+
+
+def test_one_failure_of_the_scout_that_never_comes_again_is_said_and_does_not_block() -> None:
+    once = lambda spec, count: F if spec.condition == "scout" else P  # noqa: E731
+    row = only(judge(ScriptedBench({A: once, **CLEAN}, touches={A}), agent=False))
+    assert (row.bucket, row.blocks) == (Bucket.NOISE, False)
+    assert row.state == "not shown to come from the patch"
