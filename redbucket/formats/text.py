@@ -214,7 +214,8 @@ class _Page:
 
     def counts(self, report: GateReport, groups: dict[Group, list[Row]]) -> Iterator[str]:
         quiet = [(g, phrases.quiet_count(report, groups, g)) for g in (Group.PASSED, Group.SKIPPED)]
-        said = [f"{g.value}: {n:,}" for g, n in quiet if n]
+        listed = [Group.PASSED] if self.verbose and groups[Group.PASSED] else []
+        said = [f"{g.value}: {n:,}" for g, n in quiet if n and g not in listed]
         if said:
             yield ""
             yield from wrap("; ".join(said), self.prose)

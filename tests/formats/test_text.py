@@ -53,6 +53,11 @@ def test_the_verdict_comes_first_and_then_what_to_do() -> None:
     assert "git checkout" not in render(new)
 
 
+def test_a_group_that_is_listed_is_not_counted_once_more() -> None:
+    out = render(r.GREEN, verbose=True)
+    assert out.count("Passed every time") == 1
+
+
 def test_the_verdict_is_one_line_whatever_there_is_to_say() -> None:
     first, second, *_ = render(r.FULL).splitlines()
     assert first.startswith("REFUSE  1 test broken by this patch, ")
