@@ -206,7 +206,7 @@ class Session:
         """
         from redbucket.core.paths import JudgeSide
         from redbucket.core.seeds import derive
-        from redbucket.edges import interpreter, orphans
+        from redbucket.edges import anycommand, interpreter, orphans
         from redbucket.engine.bench import ParallelBench
         from redbucket.engine.rerun import plain_specs
         from redbucket.engine.subject import policy_at
@@ -214,7 +214,8 @@ class Session:
         commit = self.repository.resolve(revision)
         policy = policy_at(self.scratch, commit)
         run = policy.run
-        launch = interpreter.resolve(command or run.command, self.repository.work_tree, os.environ)
+        resolve = anycommand.resolve if run.format == "junit" else interpreter.resolve
+        launch = resolve(command or run.command, self.repository.work_tree, os.environ)
         tree = self.scratch.tree_of(commit)
         entries = self.scratch.entries(tree)
         runner = self.runner(
@@ -223,6 +224,7 @@ class Session:
             prepare=run.prepare,
             env=run.env,
             budget=run.budget,
+            report=run.report,
         )
         specs = plain_specs(
             tree,
@@ -248,12 +250,13 @@ class Session:
 
     def workbench(self, subject: Subject, request: Request) -> tuple[Bench, LocalRunner, Launch]:
         """Return the bench for the worlds of a patch, the runner behind it, and what it starts."""
-        from redbucket.edges import interpreter, orphans
+        from redbucket.edges import anycommand, interpreter, orphans
         from redbucket.engine.bench import ParallelBench
 
         run = subject.policy.run
-        launch = interpreter.resolve(run.command, self.repository.work_tree, os.environ)
-        self.own_interpreter = launch.python if launch.is_own else ""
+        resolve = anycommand.resolve if run.format == "junit" else interpreter.resolve
+        launch = resolve(run.command, self.repository.work_tree, os.environ)
+        self.own_interpreter = launch.python if launch.is_own and run.format != "junit" else ""
         tracked = {p for p in (*subject.sides.base, *subject.sides.merged) if p.endswith(".py")}
         runner = self.runner(
             launch,
@@ -261,6 +264,7 @@ class Session:
             prepare=run.prepare,
             env=run.env,
             budget=request.budget or run.budget,
+            report=run.report,
         )
         bench = ParallelBench(
             runner,
@@ -279,8 +283,9 @@ class Session:
         prepare: tuple[tuple[str, ...], ...],
         env: Mapping[str, str],
         budget: float,
+        report: str = "",
     ) -> LocalRunner:
-        """Return the local runner for this repository's trees."""
+        """Return the local runner for this repository's trees; ``report`` is where the command writes one."""
         from redbucket.edges import installed, orphans, trees
         from redbucket.edges.local import LocalRunner
 
@@ -304,6 +309,7 @@ class Session:
             on_test=self._test_ended,
             elsewhere=self.workshop.elsewhere,
             installed=lambda: installed.look(launch.path, closed=not prepare),
+            report=report,
         )
 
     def _lay_out(self, tree: str, folder: Path) -> None:

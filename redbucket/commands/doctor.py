@@ -175,6 +175,9 @@ class Examination:
         from redbucket.edges import interpreter
         from redbucket.engine import doctor as judge
 
+        if self._policy.run.format == "junit":
+            yield from self._reported()
+            return
         self._opened.progress.say("looking for the project's interpreter")
         try:
             launch = interpreter.resolve(self._policy.run.command, self._repository.work_tree, os.environ)
@@ -207,6 +210,7 @@ class Examination:
             prepare=self._policy.run.prepare if prepare else (),
             env=self._policy.run.env,
             budget=self._policy.run.budget,
+            report=self._policy.run.report,
         )
         return ParallelBench(runner, read_record, 2, self._opened.cancelled).run(specs)
 
@@ -227,6 +231,33 @@ class Examination:
         ]
         # the project's own arguments would look for its own folders
         return self._run(replace(launch, args=()), specs, [name], prepare=False)
+
+    def _reported(self) -> Iterator[Check]:
+        from redbucket.core.errors import RedbucketError
+        from redbucket.core.paths import JudgeSide
+        from redbucket.core.seeds import derive
+        from redbucket.edges import anycommand
+        from redbucket.engine import doctor as judge
+        from redbucket.engine.rerun import plain_specs
+
+        run, scratch = self._policy.run, self._opened.scratch
+        self._opened.progress.say("running the tests of HEAD once")
+        try:
+            launch = anycommand.resolve(run.command, self._repository.work_tree, os.environ)
+            tree = scratch.tree_of(self._repository.resolve("HEAD"))
+            entries = scratch.entries(tree)
+            specs = plain_specs(
+                tree,
+                entries,
+                JudgeSide(self._policy),
+                seed=derive(tree),
+                reruns=1,
+                timeout=run.timeout,
+                as_module=False,
+            )
+            yield from judge.reported(self._run(launch, specs, (), prepare=True)[0], run.command, "HEAD")
+        except RedbucketError as error:
+            yield judge.failed("tests", error)
 
     def _collect(self, launch: Launch) -> Run:
         from dataclasses import replace

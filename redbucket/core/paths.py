@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
+from redbucket.core import foreign
 from redbucket.core.errors import Misused
 from redbucket.core.policy import Policy
 from redbucket.core.wellknown import (
@@ -140,20 +141,24 @@ class JudgeSide:
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
-        self._tests = Matcher(policy.judge.tests)
+        reported = policy.run.format == "junit"  # by a runner of any language
+        tests = (*policy.judge.tests, *(foreign.TESTS if reported else ()))
+        config = foreign.CONFIG if reported else ()
+        self._tests = Matcher(tests)
         self._fixtures = Matcher(policy.fixtures.paths)
         self._config = Matcher(TEST_CONFIG)
-        self._shared = Matcher(SHARED_CONFIG)
-        self._not_data = Matcher(CODE_AND_DOCS)
+        self._shared = Matcher((*SHARED_CONFIG, *(foreign.SHARED if reported else ())))
+        self._not_data = Matcher((*CODE_AND_DOCS, *(foreign.CODE if reported else ())))
         self._manifests = Matcher(policy.fixtures.manifests)
         signers = policy.identity.allowed_signers
         named = (
             *JUDGE_FILES,
+            *config,
             *(f"/{literal(path)}" for path in (*scripts(policy), *([signers] if signers else ()))),
         )
         self._protected = AnyOf(PROTECTED, named, policy.fixtures.manifests, policy.protect.paths)
         self._judges = AnyOf(
-            policy.judge.tests,
+            tests,
             policy.fixtures.paths,
             TEST_CONFIG,
             named,

@@ -167,6 +167,20 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     scope: Annotated[
         Literal["all", "failed"], Meta(description="Rerun everything, or only what failed in the first run.")
     ] = "all"
+    format: Annotated[
+        Literal["record", "junit"],
+        Meta(
+            description="What is judged: records of redbucket's recorder inside pytest or unittest, or the JUnit XML "
+            "that the command of any language writes."
+        ),
+    ] = "record"
+    report: Annotated[
+        str,
+        Meta(
+            description='Where the command writes its JUnit XML, with format = "junit": a path in the tree, or a glob '
+            "of several."
+        ),
+    ] = ""
     runner: Annotated[
         str,
         Meta(
@@ -280,6 +294,7 @@ _ALLOWED = {
     "gate.altered_tests": '"warn" or "refuse"',
     "freeze.max_days": "a whole number of days from 1 to 3650",
     "run.scope": '"all" or "failed"',
+    "run.format": '"record" or "junit"',
     "run.runner": '"local", "ssh://HOST…" or "dask://HOST:PORT"',
     "run.reruns": "a whole number of at least 1",
     "run.timeout": "a number of seconds above 0",
@@ -328,6 +343,7 @@ def _impossible(policy: Policy) -> Iterator[tuple[str, str, str]]:
             "name a committed file",
         )
     run = policy.run
+    yield from _unreported(run)
     for key, seconds in (
         ("run.timeout", run.timeout),
         ("run.budget", run.budget),
@@ -352,6 +368,23 @@ def _impossible(policy: Policy) -> Iterator[tuple[str, str, str]]:
                 "expected a name without `=` or NUL, and a value without NUL",
                 "rename it",
             )
+
+
+def _unreported(run: Run) -> Iterator[tuple[str, str, str]]:
+    if run.format == "junit" and not run.report:
+        yield (
+            "run.report",
+            'format = "junit" reads what the command writes, and nothing says where',
+            'name the file, or a glob: report = "junit.xml"',
+        )
+    elif run.report and run.format != "junit":
+        yield (
+            "run.report",
+            "only the JUnit XML of a command is read",
+            'add format = "junit", or remove the key',
+        )
+    elif run.report and (reason := _bad_path(run.report)):
+        yield "run.report", f"expected a path in the tree: {reason}", "name it from the top of the repository"
 
 
 def _bad_pattern(pattern: str) -> str:

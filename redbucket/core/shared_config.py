@@ -12,6 +12,9 @@ import re
 import sys
 from typing import Any
 
+from redbucket.core import foreign_config
+from redbucket.core.foreign_config import is_foreign
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -34,6 +37,8 @@ def judging_part(name: str, raw: bytes) -> object:
     ``name`` is the file's path; falsy means none. A file that does not parse
     compares by its bytes.
     """
+    if is_foreign(name):
+        return foreign_config.judging_part(name, raw)
     try:
         return _toml_part(_toml(raw)) if _is_toml(name) else _ini_part(raw)
     except Unreadable:
@@ -46,6 +51,8 @@ def compose(name: str, base: bytes | None, merged: bytes | None) -> bytes | None
     ``None`` means no such file. Where ``merged`` does not parse, or is gone
     while base's has a judging part, the answer is ``base``.
     """
+    if is_foreign(name):
+        return foreign_config.compose(name, base, merged)
     if merged is None:
         return base if base is not None and judging_part(name, base) else None
     try:

@@ -63,7 +63,7 @@ class Launch:
     """How the project's tests are started: the interpreter, the runner, its arguments."""
 
     python: str
-    runner: Literal["pytest", "unittest"]
+    runner: Literal["pytest", "unittest", "junit"]
     args: tuple[str, ...]
     prefix: str
     version: tuple[int, ...]
@@ -71,6 +71,11 @@ class Launch:
     as_module: bool
     userbase: str = ""
     path: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """What is started, in words."""
+        return self.args if self.runner == "junit" else (self.python, "-m", self.runner, *self.args)
 
     @property
     def is_own(self) -> bool:
@@ -112,7 +117,8 @@ def parse_command(command: Sequence[str]) -> Parsed:
     raise Misused(
         "command-unsupported",
         f"run.command {' '.join(command)!r} starts neither pytest nor unittest in a way that a recorder can join",
-        'set [run] command to the test command itself, for instance ["python", "-m", "pytest"]',
+        'set [run] command to the test command itself, for instance ["python", "-m", "pytest"]; for a runner of '
+        'another language, let it write JUnit XML and set [run] format = "junit": gate and rerun judge by that',
     )
 
 
@@ -170,6 +176,28 @@ def resolve(command: Sequence[str], work_tree: Path | None, env: Mapping[str, st
         ),
         "activate the project's environment, or name its interpreter in [run] command "
         '(for instance [".venv/bin/python", "-m", "pytest"])',
+    )
+
+
+def first_that_starts(command: tuple[str, ...], work_tree: Path | None, env: Mapping[str, str]) -> Launch:
+    """Return how to start a command that is no matter of the recorder, with the project's environment on PATH.
+
+    redbucket's own interpreter where no other one starts: a project of another language needs none.
+    """
+    for candidate in (*_candidates("", work_tree, env), sys.executable):
+        found = probe(candidate, env)
+        if found is not None:
+            break
+    assert found is not None, "the interpreter that runs this starts"
+    return Launch(
+        python=candidate,
+        runner="junit",
+        args=command,
+        prefix=str(found["prefix"]),
+        version=tuple(found["version"]),
+        runner_version="",
+        as_module=False,
+        path=tuple(str(folder) for folder in found["path"]),
     )
 
 

@@ -20,18 +20,21 @@ from typing import Any
 
 import msgspec
 
-from redbucket.core import wellknown
+from redbucket.core import foreign, wellknown
 from redbucket.core.records import End, Footer, Header, Outcome, Restart
 from redbucket.core.runspec import RunSpec
 from redbucket.edges import environment, installed, masking, names, newfiles, supervise
 from redbucket.edges.interpreter import Launch
 from redbucket.edges.load import busy
 from redbucket.edges.recordfile import RecordFile
+from redbucket.edges.reported import ReportedRun
 
 _RECORDER = Path(__file__).resolve().parent.parent / "recorder"
 # What a build may not bring: whatever pytest or the interpreter looks for by its name. Metadata of
 # packages is what a build is for; its entry points are those of the tree's own configuration.
 _JUDGING = (*(n for n in wellknown.TEST_CONFIG if "-info/" not in n), *wellknown.SHARED_CONFIG)
+# a package manager's folder holds its packages' own
+_FOREIGN = (*foreign.CONFIG, "!**/node_modules/**", "!**/vendor/**")
 _CHANNEL_GONE = 96  # recorder.channel
 _MAX_RESTARTS = 200
 _PREPARE_LIMIT = 3600.0
@@ -50,7 +53,8 @@ class LocalRunner:
     tree). ``deadline`` is on the monotonic clock; ``start_timeout`` bounds the
     import of one file, and whatever else happens outside the tests. ``installed``
     says what the interpreter's own files are now, ``elsewhere`` makes the folder of a
-    masked run; ``records`` holds the digest of each record, as it was written.
+    masked run; ``records`` holds the digest of each record, as it was written. ``report`` is where a command
+    without a recorder writes its JUnit XML, and ``took`` how long its runs took.
     """
 
     launch: Launch
@@ -70,6 +74,8 @@ class LocalRunner:
     installed: Callable[[], Mapping[str, str]] = dict
     elsewhere: Callable[[], Path] | None = None
     records: dict[Path, str] = field(default_factory=dict)
+    report: str = ""
+    took: list[float] = field(default_factory=list)
     _first: dict[str, Mapping[str, str]] = field(default_factory=dict)
     _installed: Mapping[str, str] = field(default_factory=dict)
 
@@ -101,7 +107,7 @@ class LocalRunner:
             tree=spec.tree,
             seed=spec.seed,
             hash_seed=spec.hash_seed or spec.seed,
-            command=[self.launch.python, "-m", self.launch.runner, *self.launch.args],
+            command=list(self.launch.command),
             nonce=secrets.token_hex(8),
             started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             environment=environment.recorded(env),
@@ -126,13 +132,15 @@ class LocalRunner:
                     now = self.digest(tree, spec.watched)
                     # a build is the patch's code, too: it may not write what judges
                     prepared = sorted(p for p in made if made[p] != now.get(p))
-                    prepared += newfiles.appeared(tree, there, _JUDGING)
+                    any_runner = _FOREIGN if self.launch.runner == "junit" else ()
+                    prepared += newfiles.appeared(tree, there, (*_JUDGING, *any_runner))
                 before, stamps = self.digest(tree, spec.watched), _stamps(tree, spec.watched)
                 listed = newfiles.listing(tree) if spec.recorded else frozenset[str]()
                 # laid out before any code of the patch ran; a build may differ from run to run
                 first = before if self.prepare else self._first.setdefault(spec.tree, before)
                 with busy(self.launch.python, spec.conditions.load):
-                    footer = _Run(self, spec, place, tree, env, record).go()
+                    kind = ReportedRun if self.launch.runner == "junit" else _Run
+                    footer = kind(self, spec, place, tree, env, record).go()
                 after, later = self.digest(tree, spec.watched), _stamps(tree, spec.watched)
                 fixtures = frozenset(spec.fixtures)
                 tampered = sorted(

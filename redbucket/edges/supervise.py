@@ -317,12 +317,12 @@ def run_plain(
     argv: Sequence[str],
     cwd: Path,
     env: Mapping[str, str],
-    deadline: float,
+    deadline: float | Callable[[], float],
     cancelled: threading.Event,
 ) -> tuple[int, str]:
     """Run a command that has no recorder and return its status and bounded output.
 
-    Raises OSError if it can't be started, TimeoutError at the deadline.
+    The deadline may move while it runs. Raises OSError if it can't be started, TimeoutError at the deadline.
     """
     with tempfile.TemporaryFile() as sink:
         child = subprocess.Popen(
@@ -338,7 +338,7 @@ def run_plain(
             while child.poll() is None:
                 if cancelled.is_set():
                     return -signal.SIGKILL, "cancelled"
-                if time.monotonic() > deadline:
+                if time.monotonic() > (deadline() if callable(deadline) else deadline):
                     raise TimeoutError("the time budget ran out")
                 time.sleep(_POLL)
         finally:

@@ -161,6 +161,17 @@ def collected(run: Run, revision: str) -> list[Check]:
     return checks
 
 
+def reported(run: Run, command: Sequence[str], revision: str) -> list[Check]:
+    """Judge one run of a command that writes JUnit XML: did it leave a report that can be counted on?"""
+    if run.broken:
+        remedy = "see [run] command, report and prepare in redbucket.toml"
+        return [fail("tests", f"{revision}: {run.broken[:400]}", remedy)]
+    if not run.tests:
+        remedy = "correct [run] command or report in redbucket.toml"
+        return [fail("tests", f"the report of {revision} holds no test", remedy)]
+    return [ok("tests", f"{' '.join(command)} reports {plural(len(run.tests), 'test')} of {revision}")]
+
+
 @dataclass(frozen=True)
 class Hook:
     """One file in git's hooks folder. ``kind`` is "native", "pre-commit", "other", or "" for none."""

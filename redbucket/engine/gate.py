@@ -61,6 +61,7 @@ def gate(request: Request, tools: Tools) -> GateReport:
     from redbucket.engine.flakes import freezes
     from redbucket.engine.judge import Judge
     from redbucket.engine.places import placed
+    from redbucket.engine.reported import OWN_REPORT, reported_rows
     from redbucket.engine.specs import opening, specs_for
     from redbucket.engine.untrusted import untrusted_rows
 
@@ -88,7 +89,7 @@ def gate(request: Request, tools: Tools) -> GateReport:
     specs = specs_for(subject, tools.objects, as_module=as_module, timeout=request.timeout or run.timeout)
     report.seed = specs.seed
     report.reruns = request.reruns or run.reruns
-    scope = request.scope or run.scope
+    scope = "all" if specs.whole else request.scope or run.scope
     if tools.brought is not None:
         first = opening(replace(specs), full_runs(report.reruns, scope))
         bench, problems, notes = tools.brought(subject, first, bench)
@@ -111,7 +112,9 @@ def gate(request: Request, tools: Tools) -> GateReport:
         axes=tools.axes(specs) if tools.axes is not None else (),
         brought=tools.brought is not None,
     ).judge()
-    if tools.capture is not None:
+    if specs.whole:
+        report.notes.append(OWN_REPORT)
+    elif tools.capture is not None:
         branch = request.head_ref or branch_of(request.head, tools.history)
         judged.rows = with_captures(
             judged.rows, judged.trials, subject, request, branch, specs, tools.capture
@@ -121,7 +124,8 @@ def gate(request: Request, tools: Tools) -> GateReport:
     report.problems += judged.problems
     report.notes += judged.notes
     report.interpreter = judged.session or report.interpreter
-    rows, findings = untrusted_rows(subject, tools.objects, specs, bench, tools.say)
+    own_tests = reported_rows if specs.whole else untrusted_rows
+    rows, findings = own_tests(subject, tools.objects, specs, bench, tools.say, judged.trials)
     report.rows += rows
     # their rows say it better than the guard's notes
     listed = {function_of(pytest_id(row.nodeid, subject.sides.merged)) for row in rows}
@@ -129,7 +133,7 @@ def gate(request: Request, tools: Tools) -> GateReport:
     report.findings += findings
     report.rows = placed(report.rows, subject.merged)
     _untrusted_green(report, judged.touching, specs)
-    if subject.policy.gate.oracle != "off" and not any(row.blocks for row in report.rows):
+    if subject.policy.gate.oracle != "off" and not specs.whole and not any(row.blocks for row in report.rows):
         from redbucket.engine.oraclegate import weak_oracle
 
         said, notes = weak_oracle(

@@ -10,6 +10,7 @@ from redbucket.core.align import unstable_functions
 from redbucket.core.axes import Axis
 from redbucket.core.buckets import Cause
 from redbucket.core.classification import FAILING
+from redbucket.core.evidence import ran
 from redbucket.core.frozen import Frozen
 from redbucket.core.records import Outcome, Run
 from redbucket.core.report import Row
@@ -60,7 +61,10 @@ class Judge:
         first = opening(self.specs, full)
         times = "once" if full == 1 else f"{full} times"
         self.say("listing base's tests" if self.brought else f"running the tests {times} with the patch")
-        *head, collected = self.bench.run([*first, self.specs.make("B", "collect", collect_only=True)])
+        # where nothing but a run says which tests there are, base is run from the start
+        whole = self.specs.whole
+        listing = self.specs.make("B") if whole else self.specs.make("B", "collect", collect_only=True)
+        *head, collected = self.bench.run([*first, listing])
         out.session = head[0].session.interpreter
         trials = out.trials = self._aligned(head, collected)
         for run in head:
@@ -77,12 +81,15 @@ class Judge:
         if self.scope != "all":
             self._rerun_failed(names, trials)
         challenge = Challenge(self.specs, self.bench, trials, self.say, self.over)
+        base: Run | None = None
+        if whole:
+            base = collected
+            challenge.take([base])
         suspects = [n for n in names if not is_clean(trials, n)]
         suspects += self._woken(names, trials, challenge)
         rewritten = touched(head)
         patched = sorted({p for run in head for p in run.patched} - set(collected.patched))
-        base: Run | None = None
-        if suspects or rewritten or patched:
+        if base is None and (suspects or rewritten or patched):
             self.say(f"{len(suspects)} tests not clean: running base under the same seed and order")
             (base,) = self.bench.run([self.specs.make("B")])
             renamed = trials.learn([collected.collected, base.collected], head[0].collected)
@@ -99,10 +106,13 @@ class Judge:
         if troubles or environment:
             out.problems += troubles + ([environment] if environment else [])
         elif not self.over():
-            out.findings += unread(self.subject, self.specs, self.bench, head)
-            scouted = aside.look(names, trials, challenge, out)
+            scouted: list[str] = []
+            if not whole:
+                out.findings += unread(self.subject, self.specs, self.bench, head)
+                scouted = aside.look(names, trials, challenge, out)
             self._challenge(suspects, names, trials, challenge, head[0], scouted)
-            out.rows += self._new_cases(names, trials)
+            if not whole:
+                out.rows += self._new_cases(names, trials)
         if self.over():
             out.problems.append(out_of_time())
         broken = troubles[0].reason if troubles else environment.reason if environment else ""
@@ -158,17 +168,15 @@ class Judge:
             for n in names
             if is_clean(trials, n) and trials.outcomes(n, "H")[0] in (Outcome.SKIPPED, Outcome.XFAILED)
         ]
+        if self.specs.whole:
+            return [n for n in absent if ran(trials.outcomes(n, "B"))]
         if not absent or self.over():
             return []
         only = tuple(n for n in absent if "[#" not in n)
         self.say(f"{len(absent)} skipped or expected to fail: are they in base, too?")
         challenge.run([self.specs.make("B", "absent", only=only, order="given")])
         kinds = {n: trials.outcomes(n, "B", "absent") for n in absent}
-        return [
-            n
-            for n, seen in kinds.items()
-            if any(o is Outcome.PASSED or (o in FAILING and o is not Outcome.MISSING) for o in seen)
-        ]
+        return [n for n, seen in kinds.items() if ran(seen)]
 
     def _rerun_failed(self, names: Sequence[str], trials: Trials) -> None:
         failed = tuple(n for n in names if not is_clean(trials, n) and "[#" not in n)
@@ -220,7 +228,7 @@ class Judge:
         )
         steady_in_head = [n for n in failing if Outcome.MISSING not in trials.outcomes(n, "H")]
         challenge.settle_unsteady([n for n in steady_in_head if not challenge.of(n).wavers])
-        if self.limited is not None:
+        if self.limited is not None and not self.specs.whole:
             self._causes(present, [n for n in suspects if is_noisy(trials, n)], challenge, first)
         differing = [
             n
@@ -253,6 +261,8 @@ class Judge:
         search_all.look(challenge.representatives(unknown), mixed, first)
 
     def _reads(self, trials: Trials, name: str, moved: frozenset[str]) -> bool:
+        if self.specs.whole:
+            return bool(moved)  # whether it does is not known: a run with the other bytes tells
         return any(path in moved for test in trials.tests(name, "H") for path in test.fixtures)
 
 

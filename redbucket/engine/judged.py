@@ -74,6 +74,8 @@ class Said:
                 continue  # base's alone: a trusted hand took the test out of its file
             gone = bool(outcomes) and set(outcomes) == {Outcome.MISSING} and name in must
             read = {p for t in trials.tests(name, "H") for p in t.fixtures}
+            if self.specs.whole and (known.explains or known.other_fixture_passes):
+                read = set(moved)
             facts = Facts(
                 asked=len(outcomes) if self.scope != "all" and len(outcomes) == 1 else self.reruns,
                 broken=broken,

@@ -17,7 +17,11 @@ from redbucket.engine.subject import Subject
 
 @dataclass
 class Specs:
-    """``trees`` maps a world to its tree id; ``fixtures`` and ``watched`` are per tree."""
+    """``trees`` maps a world to its tree id; ``fixtures`` and ``watched`` are per tree.
+
+    ``whole`` says that no recorder is in the runs: each is the whole suite in its own order, and nothing is known
+    of what a test reads or executes.
+    """
 
     trees: dict[str, str]
     seed: str
@@ -28,6 +32,7 @@ class Specs:
     fixtures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     watched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     recorded: tuple[str, ...] = ()
+    whole: bool = False
     made: int = 0
 
     def make(self, world: str, condition: str = "plain", **over: Any) -> RunSpec:
@@ -65,6 +70,9 @@ def specs_for(subject: Subject, objects: Objects, *, as_module: bool, timeout: f
     ]
     roots = import_roots(paths, changed, as_module=as_module)
     lines: dict[str, tuple[int, ...]] = {}
+    whole = subject.policy.run.format == "junit"
+    if whole:
+        changed = []
     hunks = objects.hunks(subject.base_tree, subject.merged_tree, changed) if changed else {}
     modules: dict[str, str] = {}
     for path in changed:
@@ -82,6 +90,7 @@ def specs_for(subject: Subject, objects: Objects, *, as_module: bool, timeout: f
         lines=lines,
         modules=modules,
         recorded=subject.policy.fixtures.paths,
+        whole=whole,
     )
     fixtures: dict[str, tuple[str, ...]] = {}
     watched_paths: dict[str, tuple[str, ...]] = {}
@@ -134,6 +143,8 @@ def _judge_paths(judge: JudgeSide, objects: Objects, tree: str) -> tuple[tuple[s
             watched.append(path)
         elif judge.is_test(path) or judge.is_test_config(path) or judge.is_shared_config(path):
             watched.append(path)
+        elif judge.policy.run.format == "junit" and judge.is_judge(path):
+            watched.append(path)  # a runner's configuration
     return tuple(fixtures), tuple(watched)
 
 

@@ -25,7 +25,10 @@ def troubles_of(head: Sequence[Run], collected: Run) -> list[Problem]:
     for key, (code, reason, remedy) in said.items():
         which = f"run{'s' if len(ids[key]) > 1 else ''} {', '.join(map(str, ids[key]))}"
         troubles.append(Problem(code=code, reason=f"{which}: {reason}", remedy=remedy))
-    if collected.broken:
+    if collected.broken and collected.session.runner == "junit":
+        said_of_base = f"base's run: {_without_source(collected)}"
+        troubles.append(Problem(code="report-incomplete", reason=said_of_base, remedy=_REPORT))
+    elif collected.broken:
         # without base's list of tests nobody knows which of them are gone
         troubles.append(
             Problem(
@@ -37,6 +40,10 @@ def troubles_of(head: Sequence[Run], collected: Run) -> list[Problem]:
     return troubles
 
 
+_REPORT = (
+    "make [run] command write a whole report where [run] report says, in a tree that has none, and end red only for "
+    "failures that are in it"
+)
 # A runner's own dependency (pluggy) is loaded before the tree is on the path, but not before PYTHONPATH.
 _IMPORTABLE = (
     '[run] env, for instance { PYTHONPATH = "src" }, pythonpath in pytest\'s configuration, or [run] prepare'
@@ -45,6 +52,8 @@ _IMPORTABLE = (
 
 def _fault(run: Run) -> tuple[str, str, str] | None:
     """Return code, reason and remedy if a run can't be counted on."""
+    if run.broken and run.session.runner == "junit":
+        return ("report-incomplete", _without_source(run), _REPORT)
     if run.broken:
         return (
             "record-incomplete",

@@ -13,6 +13,7 @@ from redbucket.core.plural import plural
 from redbucket.core.records import Run, Test
 from redbucket.core.report import Row
 from redbucket.core.testpath import pytest_id
+from redbucket.core.trials import Trials
 from redbucket.core.untrusted import untrusted_nodeids, untrusted_tests
 from redbucket.engine.ports import Bench, Objects
 from redbucket.engine.specs import Specs, add_world
@@ -28,6 +29,7 @@ def untrusted_rows(
     specs: Specs,
     bench: Bench,
     say: Callable[[str], None],
+    trials: Trials,
 ) -> tuple[list[Row], list[Finding]]:
     """Return a row for each test that the patch authored or altered, and what their runs say."""
     changed = {path for path in subject.distrusted if path.endswith(".py")}

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from redbucket.core.findings import Finding, Severity
+from redbucket.core.foreign_config import judging_changes
 from redbucket.core.importnames import is_binary_module
 from redbucket.core.patch import Change
 from redbucket.core.paths import JudgeSide, fold
@@ -59,6 +60,8 @@ def check(context: Context, judge: JudgeSide) -> list[Finding]:
         if path in backend:
             found.append(_refuse(path, "changes the build back end that base builds with"))
         shared, config = name in SHARED_CONFIG, judge.is_test_config(path)
+        if not shared and judge.is_shared_config(path):
+            found += _foreign(path, _bytes(context.base, path), _bytes(context.head, path))
         new = _bytes(context.head, path) if shared or config or may_set(path) else None
         # Most files say nothing that is looked for: their old bytes are not asked for.
         if not shared and not config and (new is None or not SAYS.search(new)):
@@ -165,6 +168,15 @@ def _shared(path: str, old: bytes | None, new: bytes | None) -> Iterator[Finding
         return
     said = f": {', '.join(keys)}" if keys else ""
     yield _refuse(path, f"changes the part of it that configures the tests{said}", _line(new, *keys))
+
+
+def _foreign(path: str, old: bytes | None, new: bytes | None) -> Iterator[Finding]:
+    """Files of other languages that hold both dependencies and what tests are run with."""
+    keys = judging_changes(path, old, new)
+    if keys:
+        few = ", ".join(keys[:3]) + (f" and {len(keys) - 3} more" if len(keys) > 3 else "")
+        words = [key.rpartition(".")[2].partition(" ")[0] for key in keys]
+        yield _refuse(path, f"changes the part of it that says how tests run: {few}", _line(new, *words))
 
 
 def _binary(change: Change, context: Context) -> Iterator[Finding]:

@@ -1,0 +1,139 @@
+"""One run of a command that writes JUnit XML: started, watched, and its report turned into the run's record.
+
+Nothing of redbucket is in the process, so that the report and the exit status are all there is: they are held
+against each other, and a run that leaves a doubt is incomplete.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from redbucket.core.errors import Misused
+from redbucket.core.readers import joined, read_chunks
+from redbucket.core.records import Collected, End, Footer, Run, Session, Test
+from redbucket.core.reportcheck import contradiction
+from redbucket.core.runspec import RunSpec
+from redbucket.edges import reportfiles, supervise
+from redbucket.edges.recordfile import RecordFile
+
+if TYPE_CHECKING:
+    from redbucket.edges.local import LocalRunner
+
+# A command whose first runs took so long may take this many times as long: load is no hang.
+_SLACK = 10.0
+_SHOWN = 600
+
+
+@dataclass
+class ReportedRun:
+    """One run: ``report`` is the path or glob of what the command writes in the ``tree``."""
+
+    runner: LocalRunner
+    spec: RunSpec
+    place: Path
+    tree: Path
+    env: Mapping[str, str]
+    record: RecordFile
+
+    def go(self) -> Footer:
+        """Return the footer once the command has ended one way or the other."""
+        report, command = self.runner.report, self.runner.launch.args
+        self.record.write(Session(runner="junit", interpreter=" ".join(command)))
+        early = reportfiles.found(self.tree, report)
+        if early:
+            return _incomplete(
+                f"{early[0]} is there before the command is started, so that nobody knows what wrote it"
+            )
+        began = time.monotonic()
+        words = [self.runner.launch.python if command[0] == "python" else command[0], *command[1:]]
+        try:
+            status, output = supervise.run_plain(
+                words, self.tree, self.env, self._deadline, self.runner.cancelled
+            )
+        except TimeoutError:
+            if time.monotonic() > self.runner.deadline:
+                return _incomplete("the time budget ran out")
+            return _incomplete(f"no end within {time.monotonic() - began:.0f} s, many times what base takes")
+        except OSError as error:
+            return _incomplete(f"{command[0]} could not be started: {error.strerror or error}")
+        finally:
+            supervise.reap(str(self.place))  # what it left behind may still write
+        if self.runner.cancelled.is_set():
+            return _incomplete("cancelled", status)
+        footer = self._read(status, output)
+        if footer.complete and self.spec.world in ("B", ""):  # the patch may end sooner, or never
+            self.runner.took.append(time.monotonic() - began)
+        return footer
+
+    def _deadline(self) -> float:
+        """The budget's end, or sooner once it is known how long a run takes."""
+        usual = max(self.runner.took, default=float("inf"))
+        return min(self.runner.deadline, self._began + max(self.spec.timeout, _SLACK * usual))
+
+    def __post_init__(self) -> None:
+        self._began = time.monotonic()
+
+    def _read(self, status: int, output: str) -> Footer:
+        try:
+            run = self._run()
+        except (reportfiles.NotAReport, Misused) as error:
+            reason = error.reason if isinstance(error, Misused) else str(error)
+            return _incomplete(f"{self._text(reason)}; {_tail(output)}", status)
+        if run is None:
+            return _incomplete(
+                f"no report: the command left no {self.runner.report} (exit status {status}); {_tail(output)}",
+                status,
+            )
+        ids = [self._text(nodeid) for nodeid in run.tests]
+        self.record.write(Collected(ids=ids, last=True))
+        counts: dict[str, int] = {}
+        for nodeid, test in zip(ids, run.tests.values(), strict=True):
+            self.record.write(self._end(nodeid, test))
+            counts[test.outcome.value] = counts.get(test.outcome.value, 0) + 1
+        self.runner.on_test(self.spec, len(ids))
+        reason = run.broken or contradiction(status, (test.outcome for test in run.tests.values()))
+        if reason:
+            reason = f"{self._text(reason)}; {_tail(output)}"
+        return Footer(complete=not reason, counts=counts, reason=reason, status=status)
+
+    def _run(self) -> Run | None:
+        names = reportfiles.found(self.tree, self.runner.report)
+        parts: dict[str, Run] = {}
+        for name in names:
+            (parts[name],) = read_chunks(reportfiles.pieces(self.tree, name), name, seed=self.spec.seed)
+        if len(parts) == 1:
+            return next(iter(parts.values()))
+        return joined(parts, self.runner.report) if parts else None
+
+    def _end(self, nodeid: str, test: Test) -> End:
+        return End(
+            nodeid=nodeid,
+            outcome=test.outcome,
+            duration=test.duration,
+            seed=test.seed,
+            message=self._text(test.message),
+            exception=test.exception,
+            attempts=list(test.attempts),
+        )
+
+    def _text(self, text: str) -> str:
+        """Return ``text`` as it is in every run: without the folder of this one."""
+        return text.replace(f"{self.tree}/", "").replace(str(self.place), "<run>")
+
+
+def _tail(output: str) -> str:
+    """Return the end of a command's output, in a clause."""
+    text = output.strip()
+    return (
+        f"it ended with: {'…' if len(text) > _SHOWN else ''}{text[-_SHOWN:]}"
+        if text
+        else "it printed nothing"
+    )
+
+
+def _incomplete(reason: str, status: int = 0) -> Footer:
+    return Footer(complete=False, reason=reason, status=status)
