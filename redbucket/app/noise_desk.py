@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from redbucket import __version__
+from redbucket.app.remember import now, remember
 from redbucket.app.session import Session, UserHistory, cpus, read_record
 from redbucket.core.axes import axes
 from redbucket.core.errors import Misused, Undecided
@@ -187,6 +188,7 @@ def explain(
             work.notes.append("no capture: a value of [run] env is in the id of a test")
         else:
             name = str(write(captures / file_name(safe), encode(safe)))
+            remember(opened.repository.common_dir, lambda ledger: ledger.add_capture(now(), nodeid, name))
     shell = Shell(
         _runner(opened, place), head if place.subject is None else "", tuple(sorted(place.policy.run.env))
     )

@@ -97,6 +97,7 @@ class Session:
     cancelled: threading.Event = field(default_factory=threading.Event)
     not_materialised: set[str] = field(default_factory=set)
     own_interpreter: str = ""
+    _seconds: dict[str, float] = field(default_factory=dict)
 
     def gate(
         self,
@@ -130,7 +131,17 @@ class Session:
             self.progress.clear()
             if keep is not None and (self.workshop.root / "runs").exists():
                 kept = self.workshop.keep(self.workshop.root / "runs", keep)
-        return msgspec.structs.replace(report, kept=str(kept)) if kept else report
+        report = msgspec.structs.replace(report, kept=str(kept)) if kept else report
+        self._remember(report)
+        return report
+
+    def _remember(self, report: GateReport) -> None:
+        """Put the gate into the ledger: the last thing that is done, so that it can cost nothing but itself."""
+        from redbucket.app.remember import now, remember
+        from redbucket.core.ledgered import entry_of
+
+        entry = entry_of(report, now(), self._seconds)
+        remember(self.repository.common_dir, lambda ledger: ledger.add_gate(entry))
 
     def _captures(self, folder: Path | None) -> Callable[[NoiseCapture], str] | None:
         if folder is None:
@@ -268,12 +279,18 @@ class Session:
         )
         bench = ParallelBench(
             runner,
-            lambda path: read_record(path, runner.records[path]),
+            lambda path: self._timed(read_record(path, runner.records[path])),
             2 * cpus(),
             self.cancelled,
             orphans.end,
         )
         return bench, runner, launch
+
+    def _timed(self, run: Run) -> Run:
+        """Note how long each test took in the first run with the patch, for the ledger."""
+        if run.world == "H" and run.condition == "plain" and not self._seconds:
+            self._seconds.update((nodeid, test.duration) for nodeid, test in run.tests.items())
+        return run
 
     def runner(
         self,

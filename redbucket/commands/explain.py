@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+import msgspec
 
 from redbucket.app.output import read_file, tell
 from redbucket.commands.options import common, reporting
@@ -50,6 +51,7 @@ def explain(
       redbucket explain tests/test_cart.py::test_empty --base main --head agent/fix
     """
     from redbucket.app import noise_desk
+    from redbucket.app.remember import history
     from redbucket.app.session import session
     from redbucket.edges.progress import Progress
     from redbucket.formats.noise import explain_text
@@ -59,4 +61,6 @@ def explain(
         place = noise_desk.place_of(opened, base, head, rules)
         commit = opened.repository.resolve(head or "HEAD")
         report = noise_desk.explain(opened, nodeid, place, head=commit, budget=budget, captures=captures)
+        if said := history(opened.repository.common_dir, nodeid):
+            report = msgspec.structs.replace(report, notes=[*report.notes, said])
     return tell(report, form, output, explain_text, quiet=quiet)

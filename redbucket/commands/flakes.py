@@ -129,10 +129,12 @@ def add(
           --ticket QA-1412 --expires 2026-10-02 --replay runs/noise-capture.json
     """
     from redbucket.app.flakes_desk import inside, policy_of, refuse, refuse_agents, replayer, top_of
+    from redbucket.app.remember import now, remember
     from redbucket.app.session import session
     from redbucket.core.flakesedit import readable, with_entry
     from redbucket.core.freezerequest import requested
     from redbucket.core.frozen import by_test
+    from redbucket.core.ledgered import LedgerFreeze
     from redbucket.core.policy import FLAKES_NAME
     from redbucket.core.testpath import pytest_id
     from redbucket.edges.flakesfile import edit
@@ -166,6 +168,8 @@ def add(
             return with_entry(before, freeze, FLAKES_NAME)
 
         edit(top / FLAKES_NAME, opened.repository.common_dir, change)
+        made = LedgerFreeze(now(), nodeid, "add", owner, ticket, str(freeze.expires), place)
+        remember(opened.repository.common_dir, lambda ledger: ledger.add_freeze(made))
     if not quiet:
         click.echo(
             f"{nodeid} is frozen until {freeze.expires}; commit {FLAKES_NAME} and {place}, "
@@ -184,8 +188,10 @@ def remove(nodeid: str, folder: Path, quiet: bool, verbose: bool) -> int:
       redbucket flakes remove tests/test_cache.py::test_evicts
     """
     from redbucket.app.flakes_desk import refuse_agents, top_of
+    from redbucket.app.remember import now, remember
     from redbucket.app.session import session
     from redbucket.core.flakesedit import readable, without_entry
+    from redbucket.core.ledgered import LedgerFreeze
     from redbucket.core.policy import FLAKES_NAME
     from redbucket.core.testpath import pytest_id
     from redbucket.edges.flakesfile import edit
@@ -213,6 +219,8 @@ def remove(nodeid: str, folder: Path, quiet: bool, verbose: bool) -> int:
             return before
 
         edit(top / FLAKES_NAME, opened.repository.common_dir, change)
+        ended = LedgerFreeze(now(), nodeid, "remove")
+        remember(opened.repository.common_dir, lambda ledger: ledger.add_freeze(ended))
     if not quiet:
         click.echo(f"{nodeid} is no longer frozen; commit {FLAKES_NAME}")
     return ACCEPTED

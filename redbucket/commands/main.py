@@ -22,6 +22,7 @@ from redbucket.commands.fixtures import fixtures
 from redbucket.commands.flakes import flakes
 from redbucket.commands.hooks import install, uninstall
 from redbucket.commands.init import init
+from redbucket.commands.ledger import ledger
 from redbucket.commands.options import (
     FORMATS,
     answering,
@@ -297,6 +298,7 @@ COMMANDS: tuple[click.Command, ...] = (
     flakes,
     replay,
     explain,
+    ledger,
     draft,
     review,
     oracle,

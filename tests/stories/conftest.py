@@ -25,6 +25,7 @@ def seal(patch: pytest.MonkeyPatch, place: Path) -> Path:
     patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     patch.setenv("REDBUCKET_TMPDIR", str(shops))
     patch.setenv("VIRTUAL_ENV", sys.prefix)
+    patch.setenv("REDBUCKET_LEDGER", "off")  # a story that is about it names one
     return shops
 
 
