@@ -12,7 +12,7 @@ import msgspec
 
 from redbucket.app.session import Session, UserHistory
 from redbucket.core.brought import Expected, accepted
-from redbucket.core.errors import Misused, Undecided
+from redbucket.core.errors import Misused
 from redbucket.core.plural import plural
 from redbucket.core.readers import read
 from redbucket.core.records import Run
@@ -25,7 +25,7 @@ from redbucket.edges.recordfolder import offers, put
 from redbucket.engine.brought import Brought
 from redbucket.engine.ports import Bench
 from redbucket.engine.specs import opening, specs_for
-from redbucket.engine.subject import Request, Subject, examine, require_judgeable
+from redbucket.engine.subject import Request, Subject, examine, require_judgeable, require_merged
 
 
 def draw(opened: Session, request: Request) -> Ticket:
@@ -61,12 +61,7 @@ def run_one(opened: Session, ticket: Ticket, request: Request, number: int, out:
         )
     request = _asked(ticket, request)
     subject = examine(request, UserHistory(opened.repository), opened.scratch)  # type: ignore[arg-type]
-    if subject.conflicts:
-        raise Undecided(
-            "merge-conflict",
-            f"head and base conflict in {subject.conflicts[0]}",
-            "merge or rebase head on base, and try again",
-        )
+    require_merged(subject)
     if not subject.net:
         return None
     require_judgeable(subject)

@@ -28,7 +28,7 @@ from redbucket.engine.explained import Shell, explained
 from redbucket.engine.flakes import Replayed
 from redbucket.engine.replay import Replay
 from redbucket.engine.specs import Specs, specs_of_tree
-from redbucket.engine.subject import Request, Subject, examine, policy_at
+from redbucket.engine.subject import Request, Subject, examine, policy_at, require_merged
 
 _FREEZE_RUNS = 20
 
@@ -50,12 +50,7 @@ def place_of(opened: Session, base: str | None, head: str | None, policy: bytes 
         return Place(opened.scratch.tree_of(commit), "", _policy(opened, commit, policy))
     request = Request(base=base, head=head, policy=policy)
     subject = examine(request, UserHistory(opened.repository), opened.scratch)  # type: ignore[arg-type]
-    if subject.conflicts:
-        raise Undecided(
-            "merge-conflict",
-            f"head and base conflict in {subject.conflicts[0]}",
-            "merge or rebase head on base, and try again",
-        )
+    require_merged(subject)
     return Place(subject.h_tree, "H", subject.policy, subject)
 
 

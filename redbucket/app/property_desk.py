@@ -14,7 +14,7 @@ import msgspec
 from redbucket.app.output import read_file
 from redbucket.app.session import Session, UserHistory, cpus, read_record
 from redbucket.core.drafted import DraftReport
-from redbucket.core.errors import Misused, Undecided
+from redbucket.core.errors import Misused
 from redbucket.core.missed import rows_of
 from redbucket.core.oracled import OracleReport
 from redbucket.core.propertyplace import place_for, without_paths
@@ -29,18 +29,13 @@ from redbucket.engine.draft import PLACE, Draft
 from redbucket.engine.oracle import Oracle
 from redbucket.engine.review import Review, decision
 from redbucket.engine.specs import Specs, specs_for
-from redbucket.engine.subject import Request, Subject, examine
+from redbucket.engine.subject import Request, Subject, examine, require_merged
 
 
 def subject_of(opened: Session, request: Request) -> Subject:
     """Return the patch, ready to be run. Raises Undecided where it conflicts, Misused where there is none."""
     subject = examine(request, UserHistory(opened.repository), opened.scratch)  # type: ignore[arg-type]
-    if subject.conflicts:
-        raise Undecided(
-            "merge-conflict",
-            f"head and base conflict in {subject.conflicts[0]}",
-            "merge or rebase head on base, and try again",
-        )
+    require_merged(subject)
     if not subject.net:
         raise Misused(
             "nothing-to-judge",

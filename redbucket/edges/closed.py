@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
+
+from redbucket.edges.prctl import prctl
 
 _SET_DUMPABLE = 4
 
@@ -14,12 +15,7 @@ def close_process() -> bool:
 
     Linux: prctl(2), PR_SET_DUMPABLE. Programs that it starts are as open as ever.
     """
-    if not sys.platform.startswith("linux"):
-        return False
-    try:
-        return bool(ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0) == 0)
-    except (OSError, AttributeError):
-        return False
+    return prctl(_SET_DUMPABLE, 0)
 
 
 def read_secret() -> bytes:

@@ -8,12 +8,13 @@ join an existing session: a child of ours in another session than ours comes fro
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from redbucket.edges.prctl import prctl
 
 _SET_CHILD_SUBREAPER = 36
 # A killed process hands its own children to us, so each round may find more; a daemon
@@ -23,12 +24,7 @@ _ROUNDS = 200
 
 def adopt() -> bool:
     """Become the parent of orphaned descendants; return False where the system has no such thing."""
-    if not sys.platform.startswith("linux"):
-        return False
-    try:
-        return bool(ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
-    except (OSError, AttributeError):
-        return False
+    return prctl(_SET_CHILD_SUBREAPER, 1)
 
 
 def end() -> int:

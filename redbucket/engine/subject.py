@@ -93,6 +93,16 @@ class Subject:
         )
 
 
+def require_merged(subject: Subject) -> None:
+    """Raise Undecided "merge-conflict" where the patch can't be run for want of a merge tree."""
+    if subject.conflicts:
+        raise Undecided(
+            "merge-conflict",
+            f"head and base conflict in {subject.conflicts[0]}",
+            "merge or rebase head on base, and try again",
+        )
+
+
 def find_base(history: History, branches: tuple[str, ...], current: str | None = None) -> str:
     """Return the tip of the first protected branch that exists. Raises Misused "no-base"."""
     return base_branch(history, branches, current)[0]
