@@ -126,7 +126,7 @@ class Session:
         kept: Path | None = None
         try:
             report = self._with_uncommitted(self._with_absent(gates.gate(request, tools)), request)
-            report = self._with_own_interpreter(report)
+            report = self._with_moved(self._with_own_interpreter(report), request)
         finally:
             self.progress.clear()
             if keep is not None and (self.workshop.root / "runs").exists():
@@ -150,6 +150,20 @@ class Session:
         from redbucket.edges.capturefile import write
 
         return lambda capture: str(write(folder / file_name(capture), encode(capture)))
+
+    def _with_moved(self, report: GateReport, request: Request) -> GateReport:
+        """Add what changed in the recorded fixtures that the patch moves."""
+        from redbucket.app.moved_fixtures import moved_fixtures
+        from redbucket.core.paths import JudgeSide
+        from redbucket.core.policy import parse
+        from redbucket.engine.subject import policy_at
+
+        if not (report.base and report.merge_tree):
+            return report
+        given = request.policy
+        policy = parse(given, request.policy_name) if given else policy_at(self.scratch, report.base)
+        moved = moved_fixtures(report, self.scratch, JudgeSide(policy))
+        return msgspec.structs.replace(report, moved=moved) if moved else report
 
     def _with_uncommitted(self, report: GateReport, request: Request) -> GateReport:
         """Say that a dirty work tree is no part of what was judged, where a user may think so."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Options that change where a report goes, not what is judged: a command that is to be repeated needs none of them.
 _NOT_REPEATED = frozenset({"form", "output", "keep", "captures", "quiet", "verbose"})
 
-FORMATS = ("text", "json", "sarif", "junit", "markdown")
+FORMATS = ("text", "json", "sarif", "junit", "markdown", "html")
 
 
 def _within(context: click.Context, parameter: click.Parameter, folder: Path) -> Path:

@@ -57,6 +57,21 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     remedy: str = ""
 
 
+class MovedFixture(msgspec.Struct, frozen=True, kw_only=True):
+    """A recorded fixture that the patch moves: the class of the change, its places or the lines that differ.
+
+    ``places`` are (JSON pointer, old, new), ``lines`` a unified diff without header; ``more`` says that
+    there is more than is here, ``said`` what there is to say of it in words.
+    """
+
+    path: str
+    kind: str
+    said: str = ""
+    places: list[tuple[str, str, str]] = []
+    lines: list[str] = []
+    more: bool = False
+
+
 class GateReport(msgspec.Struct, frozen=True, kw_only=True):
     """What ``redbucket gate --format json`` prints.
 
@@ -88,3 +103,4 @@ class GateReport(msgspec.Struct, frozen=True, kw_only=True):
     interpreter: str = ""
     duration: float = 0.0
     kept: str | None = None
+    moved: list[MovedFixture] = []

@@ -52,6 +52,6 @@ def _escaped(value: Any) -> Any:
         return utf8(value)
     if isinstance(value, dict):
         return {utf8(key): _escaped(item) for key, item in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [_escaped(item) for item in value]
     return value

@@ -164,9 +164,9 @@ def doubt(value: float | None) -> str:
 def outcomes(row: Row, *, conditions: bool = True) -> str:
     """Return the outcomes by world, compactly: "patch FFF  base ..."; with ``conditions`` each experiment's too."""
     return "  ".join(
-        f"{_world(world)} {_letters(kinds)}"
-        for world, kinds in row.outcomes.items()
-        if kinds and (conditions or " " not in world)
+        f"{world(name)} {_letters(kinds)}"
+        for name, kinds in row.outcomes.items()
+        if kinds and (conditions or " " not in name)
     )
 
 
@@ -181,25 +181,26 @@ def legend(rows: Iterable[Row]) -> str:
                 kinds.update(dict.fromkeys(seen))
     said = [
         ("Runs", [f"{WORLD_NAMES[world]} = {says}" for world, says in WORLDS.items() if world in worlds]),
-        ("Letters", [f"{_letter(kind)} {kind}" for kind in kinds]),
+        ("Letters", [f"{letter(kind)} {kind}" for kind in kinds]),
     ]
     return ". ".join(f"{title}: {', '.join(parts)}" for title, parts in said if parts)
 
 
-def _world(key: str) -> str:
+def world(key: str) -> str:
     """Return the name of a world, or of an experiment in one: "B alone" is "base alone"."""
-    world, _, condition = key.partition(" ")
-    return f"{WORLD_NAMES.get(world, world)} {condition}".strip()
+    name, _, condition = key.partition(" ")
+    return f"{WORLD_NAMES.get(name, name)} {condition}".strip()
 
 
-def _letter(kind: str) -> str:
+def letter(kind: str) -> str:
+    """Return the letter of an outcome."""
     return _LETTERS.get(kind, kind[:1].upper())
 
 
 def _letters(kinds: list[str]) -> str:
     if len(kinds) <= _LONGEST_RUN:
-        return "".join(map(_letter, kinds))
-    return "+".join(f"{n}{_letter(kind)}" for kind, n in Counter(kinds).items())
+        return "".join(map(letter, kinds))
+    return "+".join(f"{n}{letter(kind)}" for kind, n in Counter(kinds).items())
 
 
 def unseen(report: GateReport) -> str:
@@ -209,6 +210,11 @@ def unseen(report: GateReport) -> str:
 
 def facts(report: GateReport, *, full: bool) -> str:
     """Return what was judged, for the last lines of a report."""
+    return "; ".join(judged(report, full=full))
+
+
+def judged(report: GateReport, *, full: bool) -> list[str]:
+    """Return what was judged, each fact by itself."""
     size = None if full else 10
     named = [
         (f"base {report.base_name}".strip(), report.base),
@@ -220,4 +226,4 @@ def facts(report: GateReport, *, full: bool) -> str:
     said += [plural(report.reruns, "run")] if report.reruns else []
     said += [report.interpreter] if report.interpreter and full else []
     said += [f"{report.duration:.1f} s"] if report.duration else []
-    return "; ".join([*said, f"exit {report.exit_code}"])
+    return [*said, f"exit {report.exit_code}"]

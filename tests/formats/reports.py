@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from redbucket.core.buckets import Bucket
 from redbucket.core.findings import Finding, Severity
-from redbucket.core.report import GateReport, IdentityReport, Problem, Row, Verdict
+from redbucket.core.report import GateReport, IdentityReport, MovedFixture, Problem, Row, Verdict
 
 BASE = "1f2e3d4c5b6a79881f2e3d4c5b6a79881f2e3d4c"
 HEAD = "abcdef0123456789abcdef0123456789abcdef01"
@@ -103,6 +103,28 @@ WARNING = Finding(
     remedy="quantify over a domain",
 )
 NOTE = Finding(rule="untrusted-test", severity=Severity.NOTE, reason="1 test is the patch's own")
+MOVED = [
+    MovedFixture(
+        path="tests/data/edges.json",
+        kind="payload",
+        places=[("/rates/0", "1", "2"), ("/name", '"a"', "(absent)")],
+    ),
+    MovedFixture(
+        path="tests/data/notes.txt",
+        kind="payload",
+        lines=[
+            "@@ -1,3 +1,3 @@",
+            " same",
+            "-old one",
+            "-old two",
+            "+new one",
+            " end",
+            "\\ No newline at end of file",
+        ],
+        more=True,
+    ),
+    MovedFixture(path="tests/data/key.txt", kind="not shown", said="a secret was found in it"),
+]
 COMMON = {
     "base": BASE,
     "head": HEAD,
@@ -121,6 +143,7 @@ FULL = GateReport(
     findings=[NOTE, WARNING, PROTECTED],
     undecided=[Problem(code="no-seed", reason="one run has no seed", remedy="set TEST_SEED")],
     notes=[Problem(code="dirty-work-tree", reason="the work tree is not judged, only commits are")],
+    moved=MOVED,
     **COMMON,  # type: ignore[arg-type]
 )
 BROKEN = GateReport(
@@ -185,6 +208,10 @@ def hostile() -> GateReport:
         undecided=[problem],
         notes=[problem],
         untrusted_green=True,
+        moved=[
+            MovedFixture(path=EVIL, kind=EVIL, said=EVIL, places=[(EVIL, EVIL, EVIL)]),
+            MovedFixture(path=EVIL, kind="payload", lines=[f"-{EVIL}", f"+{EVIL}", EVIL, f"@@ {EVIL}"]),
+        ],
         interpreter=EVIL,
         kept=EVIL,
     )

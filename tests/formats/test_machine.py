@@ -87,6 +87,7 @@ def test_the_schema_names_every_field_that_is_printed() -> None:
         ("Finding", given["findings"][0]),
         ("Problem", given["notes"][0]),
         ("IdentityReport", given["identity"]),
+        ("MovedFixture", given["moved"][0]),
     ):
         assert value.keys() == schema["$defs"][name]["properties"].keys()
         assert set(schema["$defs"][name].get("required", ())) <= value.keys()

@@ -39,7 +39,7 @@ def guards(shop: Shop, *more: str | Path) -> tuple[str | Path, ...]:
     return ("guard", "-C", shop.path, "--base", "main", "--head", "agent/fix", *more)
 
 
-@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "markdown"])
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "markdown", "html"])
 def test_each_form_goes_to_stdout_alone(green: Shop, form: str) -> None:
     ended = redbucket(*words(green, "--format", form))
     assert (ended.exit_code, ended.err) == (0, "")
@@ -53,6 +53,9 @@ def test_each_form_goes_to_stdout_alone(green: Shop, form: str) -> None:
         assert len(list(ElementTree.fromstring(ended.out).iter("testcase"))) >= 3
     elif form == "markdown":
         assert ended.out.startswith("#") or "**" in ended.out
+    elif form == "html":
+        assert ended.out.startswith("<!DOCTYPE html>")
+        assert ended.out.endswith("</html>\n")
     else:
         assert ended.out.startswith("ACCEPT  ")
         assert max(map(len, ended.out.splitlines())) <= 100
