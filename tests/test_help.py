@@ -62,6 +62,8 @@ def taken(words: list[str]) -> None:
         words.remove("--help")
     context = app.make_context("redbucket", list(words))
     while isinstance(context.command, click.Group):
+        if context.command.invoke_without_command and not [*context._protected_args, *context.args]:
+            return
         name, command, rest = context.command.resolve_command(
             context, [*context._protected_args, *context.args]
         )

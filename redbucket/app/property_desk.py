@@ -7,14 +7,16 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from redbucket.app.output import read_file
+from redbucket.app.remember import now, remember
 from redbucket.app.session import Session, UserHistory, cpus, read_record
 from redbucket.core.drafted import DraftReport
 from redbucket.core.errors import Misused
+from redbucket.core.ledgered import Conversion
 from redbucket.core.missed import rows_of
 from redbucket.core.oracled import OracleReport
 from redbucket.core.propertyplace import place_for, without_paths
@@ -30,6 +32,9 @@ from redbucket.engine.oracle import Oracle
 from redbucket.engine.review import Review, decision
 from redbucket.engine.specs import Specs, specs_for
 from redbucket.engine.subject import Request, Subject, examine, require_merged
+
+if TYPE_CHECKING:
+    from redbucket.edges.ledger import Ledger
 
 
 def subject_of(opened: Session, request: Request) -> Subject:
@@ -98,6 +103,8 @@ def review(
     verdict, reason = decision(found)
     if work.over():
         work.notes.append("the time budget ran out before everything was tried")
+    if verdict == "keep":
+        _remember_kept(opened, subject.patch.head, source)
     return ReviewReport(
         verdict="keep" if verdict == "keep" else "discard",
         exit_code=0 if verdict == "keep" else 1,
@@ -111,6 +118,18 @@ def review(
         notes=work.notes,
         seconds=round(time.monotonic() - began, 3),
     )
+
+
+def _remember_kept(opened: Session, head: str, source: bytes) -> None:
+    """Keep that these bytes fail on that patch and hold on base: once they land, they answer its misses."""
+    oid = opened.scratch.write_blob(source)
+
+    def write(ledger: Ledger) -> None:
+        rows = list(ledger.failures(""))
+        for nodeid in {r["nodeid"] for r in rows if r["head"] == head and r["bucket"] == "invariant_miss"}:
+            ledger.add_conversion(Conversion(now(), str(nodeid), "reviewed", detail=oid))
+
+    remember(opened.repository.common_dir, write)
 
 
 def draft(

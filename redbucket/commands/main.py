@@ -12,6 +12,7 @@ import msgspec
 
 from redbucket.app.output import chunks_of, emit, finish
 from redbucket.commands.agent import agent_hook
+from redbucket.commands.budget import budget
 from redbucket.commands.completing import guards
 from redbucket.commands.completion import completion
 from redbucket.commands.doctor import doctor
@@ -299,6 +300,7 @@ COMMANDS: tuple[click.Command, ...] = (
     replay,
     explain,
     ledger,
+    budget,
     draft,
     review,
     oracle,

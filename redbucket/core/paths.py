@@ -171,13 +171,13 @@ class JudgeSide:
         return (
             self._tests.matches(path)
             and not self.is_test_config(path)
-            and not self._is_lock(path)
+            and not self.is_lock(path)
             and (self._not_data.matches(path) or not self.is_fixture(path))
         )
 
     def is_fixture(self, path: str) -> bool:
         """Return whether ``path`` is recorded data: under ``fixtures.paths``, or data among the tests."""
-        if self._config.matches(path) or self._is_lock(path):
+        if self._config.matches(path) or self.is_lock(path):
             return False
         if self._fixtures.matches(path):
             return True
@@ -202,13 +202,13 @@ class JudgeSide:
 
     def is_judge(self, path: str) -> bool:
         """Return whether the whole of ``path`` is judge side: taken from base for the runs."""
-        return self._judges.matches(path) or self._is_lock(path)
+        return self._judges.matches(path) or self.is_lock(path)
 
     def is_protected(self, path: str) -> bool:
         """Return whether no agent may change ``path`` without an endorsement."""
-        return self._protected.matches(path) or self._is_lock(path)
+        return self._protected.matches(path) or self.is_lock(path)
 
-    def _is_lock(self, path: str) -> bool:
+    def is_lock(self, path: str) -> bool:
         """Return whether ``path`` is a sidecar beside a fixture, or a lock manifest."""
         if self._manifests.matches(path):
             return True
