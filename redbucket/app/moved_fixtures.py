@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from redbucket.app.fixture_diff import show
 from redbucket.core.drift import Change, Drift
@@ -33,13 +33,7 @@ def moved_fixtures(report: GateReport, scratch: Scratch, judge: JudgeSide) -> li
         if judge.is_fixture(change.path)
     }
     order = [*(path for path in urgent if path in changes), *(path for path in changes if path not in urgent)]
-    sides = _sizes(scratch, (entry for path in order[:_MOST] for entry in changes[path]))
-    return [_moved(path, *changes[path], scratch, judge, secret, sides) for path in order[:_MOST]]
-
-
-def _sizes(scratch: Scratch, entries: Iterable[Entry | None]) -> dict[str, int]:
-    oids = [entry.oid for entry in entries if entry is not None and entry.is_file]
-    return dict(scratch.objects.sizes(oids))
+    return [_moved(path, *changes[path], scratch, judge, secret) for path in order[:_MOST]]
 
 
 def _moved(
@@ -49,19 +43,19 @@ def _moved(
     scratch: Scratch,
     judge: JudgeSide,
     secret: Collection[str],
-    sizes: dict[str, int],
 ) -> MovedFixture:
     if path in secret:
         return MovedFixture(path=path, kind="not shown", said="a secret was found in it")
     sides = [entry for entry in (old, new) if entry is not None]
     if any(not entry.is_file for entry in sides):
         return MovedFixture(path=path, kind="not shown", said="a link or a submodule")
-    if any(sizes.get(entry.oid, 0) > _LARGEST for entry in sides):
-        return MovedFixture(path=path, kind="not shown", said="too large to be shown")
-    before, after = (scratch.read(entry.oid) if entry is not None else None for entry in (old, new))
     try:
+        sizes = scratch.objects.sizes(entry.oid for entry in sides)
+        if any(size > _LARGEST for size in sizes.values()):
+            return MovedFixture(path=path, kind="not shown", said="too large to be shown")
+        before, after = (scratch.read(entry.oid) if entry is not None else None for entry in (old, new))
         seen = show(path, before, after, judge.policy.fixtures.volatile, _LINES)
-    except RedbucketError as error:  # this one is told, the others are shown
+    except RedbucketError as error:  # a report of the verdict must not end in what is an extra
         return MovedFixture(path=path, kind="not shown", said=error.reason)
     change = seen.change
     lines = [

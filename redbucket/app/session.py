@@ -156,12 +156,12 @@ class Session:
         from redbucket.app.moved_fixtures import moved_fixtures
         from redbucket.core.paths import JudgeSide
         from redbucket.core.policy import parse
-        from redbucket.engine.subject import policy_at
+        from redbucket.engine.subject import policy_or_defaults
 
         if not (report.base and report.merge_tree):
             return report
         given = request.policy
-        policy = parse(given, request.policy_name) if given else policy_at(self.scratch, report.base)
+        policy = parse(given, request.policy_name) if given else policy_or_defaults(self.scratch, report.base)
         moved = moved_fixtures(report, self.scratch, JudgeSide(policy))
         return msgspec.structs.replace(report, moved=moved) if moved else report
 

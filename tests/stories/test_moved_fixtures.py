@@ -97,3 +97,20 @@ def test_those_of_the_tests_that_block_come_first_and_there_are_not_too_many(rep
     found = moved(repo, {f"tests/data/{n:03}.txt": "b\n" for n in range(80)}, [row])
     assert len(found) == 50
     assert next(iter(found)) == "079.txt"
+
+
+def test_content_that_is_not_here_ends_no_report(repo: Repo) -> None:
+    """As in a clone that left blobs out."""
+    repo.commit({"tests/data/a.txt": "a\n", "tests/data/b.txt": "a\n"})
+    oid = repo.git("hash-object", "--stdin", stdin=b"lost\n")
+    repo.git("update-index", "--cacheinfo", f"100644,{oid},tests/data/b.txt")
+    base = repo.head()
+    repo.write({"tests/data/a.txt": "b\n"})
+    repo.git("add", "tests/data/a.txt")
+    tree = repo.git("write-tree", "--missing-ok")
+    with session(repo.path, Progress(quiet=True, steps=False)) as opened:
+        report = GateReport(verdict=Verdict.REFUSE, exit_code=1, base=base, merge_tree=tree)
+        found = {each.path: each for each in moved_fixtures(report, opened.scratch, JudgeSide(Policy()))}
+    assert found["tests/data/a.txt"].kind == "payload"
+    assert found["tests/data/b.txt"].kind == "not shown"
+    assert oid[:7] in found["tests/data/b.txt"].said
