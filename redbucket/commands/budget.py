@@ -15,7 +15,7 @@ from redbucket.core.errors import ACCEPTED, Misused
 @click.group(invoke_without_command=True)
 @click.option("--weeks", type=click.IntRange(1, 520), default=8, show_default=True, help="How many weeks.")
 @click.option("--base", metavar="REV", help="The branch where answers land. Default: the protected branch.")
-@reporting("text", "json")
+@reporting("text", "json", "html")
 @common
 @click.pass_context
 def budget(
@@ -33,6 +33,7 @@ def budget(
     \b
       redbucket budget
       redbucket budget --weeks 26 --format json
+      redbucket budget --weeks 26 --format html --output budget.html
     """
     if context.invoked_subcommand is not None:
         return ACCEPTED
@@ -43,6 +44,10 @@ def budget(
 
     with session(folder, Progress(quiet=quiet, steps=False)) as opened:
         found = report(opened, weeks, base)
+    if form == "html":
+        from redbucket.formats.budgethtml import budget_html
+
+        return tell(found, form, output, budget_html, quiet=quiet)
     return tell(found, form, output, budget_text, quiet=quiet)
 
 

@@ -8,7 +8,7 @@ from redbucket.core.budget import BUCKETS, BudgetReport, Week
 from redbucket.core.plural import plural
 from redbucket.formats.clean import line
 
-_SHORT = {"invariant_miss": "miss", "fixture_drift": "drift", "noise": "noise", "unclassified": "unclass."}
+SHORT = {"invariant_miss": "miss", "fixture_drift": "drift", "noise": "noise", "unclassified": "unclass."}
 _BAR = 12
 _MOST = 30
 
@@ -20,23 +20,24 @@ def budget_text(report: BudgetReport) -> str:
 
 def _lines(report: BudgetReport) -> Iterator[str]:
     most = max((sum(week.failures.values()) for week in report.weeks), default=0)
-    heads = "".join(f"{_SHORT[bucket]:>9}" for bucket in BUCKETS)
+    heads = "".join(f"{SHORT[bucket]:>9}" for bucket in BUCKETS)
     yield f"{'week of':<11}{heads}  {'failures':<{_BAR}}  became"
     for week in report.weeks:
         counts = "".join(f"{week.failures[bucket] or '.':>9}" for bucket in BUCKETS)
-        yield f"{week.monday:<11}{counts}  {_bar(week, most):<{_BAR}}  {_became(week)}".rstrip()
+        yield f"{week.monday:<11}{counts}  {_bar(week, most):<{_BAR}}  {became(week)}".rstrip()
     yield ""
-    if report.rate is None:
-        yield f"No gate saw a failure in {plural(len(report.weeks), 'week')}."
-    else:
-        yield (
-            f"{report.converted} of {plural(report.failures, 'failure')} became something that lasts "
-            f"({report.rate:.0%}); # converted, - open."
-        )
+    yield headline(report) + ("." if report.rate is None else "; # converted, - open.")
     yield from _open(report)
     yield from _freezes(report)
     for note in report.notes:
         yield f"note: {line(note)}"
+
+
+def headline(report: BudgetReport) -> str:
+    """Return the rate in words."""
+    if report.rate is None:
+        return f"No gate saw a failure in {plural(len(report.weeks), 'week')}"
+    return f"{report.converted} of {plural(report.failures, 'failure')} became something that lasts ({report.rate:.0%})"
 
 
 def _bar(week: Week, most: int) -> str:
@@ -51,7 +52,8 @@ def _bar(week: Week, most: int) -> str:
     return "#" * (length - left) + "-" * left
 
 
-def _became(week: Week) -> str:
+def became(week: Week) -> str:
+    """Return what the failures of a week became, and how many are open."""
     said = [f"{kind} {count}" for kind, count in week.converted.items()]
     return ", ".join([*said, *([f"{week.open} open"] if week.open else [])])
 

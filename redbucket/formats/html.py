@@ -31,7 +31,7 @@ _TONES = {Verdict.ACCEPT: "good", Verdict.REFUSE: "bad", Verdict.UNDECIDED: "ope
 def render(report: GateReport, *, width: int = 80, color: bool = False, verbose: bool = False) -> str:
     """Return ``report`` as HTML; the options change nothing."""
     groups = phrases.grouped(report.tests)
-    style, script = _part("report.css"), _part("report.js")
+    style, script = part("report.css"), part("report.js")
     layout = htmlview.columns(report.tests)
     text = _template().render(
         policy=_policy(style, script),
@@ -81,17 +81,19 @@ def _data(values: Any) -> str:
 def _policy(style: str, script: str) -> str:
     """Return the page's content security policy."""
     return (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+        f"default-src 'none'; style-src {style_hash(style)}; script-src {style_hash(script)}; "
         "base-uri 'none'; form-action 'none'"
     )
 
 
-def _hash(text: str) -> str:
+def style_hash(text: str) -> str:
+    """Return what a content security policy calls an inline style or script that may count."""
     return f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 @cache
-def _part(name: str) -> str:
+def part(name: str) -> str:
+    """Return the text of a file beside this one."""
     return resources.files("redbucket.formats").joinpath(name).read_text(encoding="utf-8")
 
 
@@ -100,4 +102,4 @@ def _template() -> jinja2.Template:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    return environment.from_string(_part("report.html"))
+    return environment.from_string(part("report.html"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 from datetime import date
+from html import unescape
+from html.parser import HTMLParser
 from pathlib import Path
 
 import msgspec
@@ -13,6 +15,7 @@ import pytest
 from redbucket.core.budget import Frozen, Seen, Spent, budget, schema
 from redbucket.core.codeowners import CodeOwners
 from redbucket.formats.budget import budget_text
+from redbucket.formats.budgethtml import budget_html
 
 SCHEMA_FILE = Path(__file__).parents[2] / "docs" / "budget.schema.json"
 TODAY = date(2026, 11, 30)  # a Monday
@@ -115,6 +118,41 @@ def test_the_text():
     assert "Open, nobody" in text
     assert "Freezes that have expired\n  2026-11-01  f  me, made 40 days ago" in text
     assert "  2026-12-20  g  no owner" in text
+
+
+class Balanced(HTMLParser):
+    """Fails on an element that is not closed where it should be."""
+
+    def __init__(self):
+        super().__init__()
+        self.open = []
+
+    def handle_starttag(self, tag, attrs):
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_page_has_a_chart_and_runs_nothing():
+    seen = [
+        Seen(at(10), "<script>alert(1)</script>", "noise"),
+        Seen(at(11), "b", "invariant_miss"),
+        Seen(at(30), "c", "fixture_drift"),
+    ]
+    freezes = [Frozen(nodeid="<b>f", owner="me", expires="2026-11-01", expired=True, age=40)]
+    page = budget_html(report(seen, [Spent(at(12), "property", "b", detail="<i>")], freezes))
+    assert page.startswith("<!DOCTYPE html>")
+    assert "<script" not in page
+    assert "<b>f" not in page
+    assert "<i>" not in page
+    assert "default-src 'none'; style-src 'sha256-" in unescape(page)
+    assert page.count("<rect") == 8
+    assert "week of 2026-11-09: 2 failures, 1 became something, 1 open" in page
+    assert "Freezes that have expired (1)" in page
+    Balanced().feed(page)
+    assert "No gate saw a failure" in budget_html(report([]))
 
 
 def test_bars_show_both_kinds_to_one_scale():

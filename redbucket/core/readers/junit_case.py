@@ -148,20 +148,23 @@ def to_tests(cases: Sequence[Case], names: Aligner, given: Given) -> dict[str, T
     are attempts of one test. Elsewhere a repeated id is another test, told apart
     by its suite and file if they differ.
     """
-    groups: dict[str, list[Case]] = {}
+    groups: dict[str, Case | list[Case]] = {}  # a list where an id repeats, which is rare
     for case in cases:
-        groups.setdefault(node_id(case), []).append(case)
+        nodeid = node_id(case)
+        before = groups.setdefault(nodeid, case)
+        if isinstance(before, list):
+            before.append(case)
+        elif before is not case:
+            groups[nodeid] = [before, case]
     tests: dict[str, Test] = {}
     for nodeid, group in groups.items():
-        for key, case in _distinct(nodeid, group):
+        for key, case in [(nodeid, group)] if isinstance(group, Case) else _distinct(nodeid, group):
             name = names.name(key)
             tests[name] = case.test(name, given)
     return tests
 
 
 def _distinct(nodeid: str, group: list[Case]) -> list[tuple[str, Case]]:
-    if len(group) == 1:
-        return [(nodeid, group[0])]
     first = group[0]
     if first.pytest:
         merged = [first]
@@ -206,7 +209,10 @@ def _failure(name: str, kind: str, message: str, pytest: bool) -> Outcome:
 def _seconds(text: str) -> float:
     """Return a duration in seconds, 0 where there is none that makes sense; "1,234.5" is Surefire's."""
     try:
-        value = float(text.replace(",", ""))
+        value = float(text)
     except ValueError:
-        return 0.0
+        try:
+            value = float(text.replace(",", ""))
+        except ValueError:
+            return 0.0
     return value if 0.0 <= value < 1e9 else 0.0
