@@ -47,10 +47,16 @@ class Lookout:
         assert repository.work_tree is not None
         self._top = repository.work_tree
         self._files = self._read_files()
+        self._kept = self._kept_policy()
         self._runs = 0
 
     def look(self, command: Sequence[str], *, run: bool) -> Sighting:
         """Return what is seen; ``command`` is the test command, () to find it; without ``run`` no test is run."""
+        kept = self._kept.run if self._kept is not None else None
+        words = tuple(command) or (kept.command if kept is not None else ())
+        other = kept is not None and kept.format == "junit" and not command
+        if not words and not any(path.endswith(".py") for path in self._entries):
+            raise init.no_python()
         seen = Sighting(
             top=str(self._top),
             commit=self._commit,
@@ -58,15 +64,16 @@ class Lookout:
             remote=self._opened.repository.git.run("config", "--get", "remote.origin.url", ok=(0, 1)).line,
             paths=frozenset(self._entries),
             files=self._files,
-            command=tuple(command) or self._kept_command() or ("python", "-m", "pytest"),
+            command=words or self._commands()[0][0],
+            runner="junit" if other else "",
+            properties=self._properties(),
             agents=inithooks.agents_in_use({*self._entries, *self._files}),
             source=self._source,
         )
-        seen = replace(seen, properties=self._properties())
-        if not run:
-            known = command or self._kept_command()
-            return seen if known else replace(seen, command=self._commands()[0][0])
-        launch, words, trial = self._tried(tuple(command) or self._kept_command())
+        # no recorder sees what another language's tests open
+        if not run or other:
+            return seen
+        launch, words, trial = self._tried(words)
         version = ".".join(map(str, launch.version))
         return replace(
             seen,
@@ -103,17 +110,15 @@ class Lookout:
             ]
         return {path: raw for path in dict.fromkeys(wanted) if (raw := _bytes(self._top / path)) is not None}
 
-    def _kept_command(self) -> tuple[str, ...]:
-        """Return the command of a policy that is there, () without one or where it can't be read."""
+    def _kept_policy(self) -> Policy | None:
+        """Return the policy of the work tree, None without one or where it can't be read."""
         from redbucket.core.policy import parse
 
         raw = self._files.get(POLICY_NAME)
-        if raw is None:
-            return ()
         try:
-            return parse(raw, POLICY_NAME).run.command
+            return parse(raw, POLICY_NAME) if raw is not None else None
         except RedbucketError:
-            return ()
+            return None
 
     def _properties(self) -> dict[str, tuple[int, int]]:
         judge = JudgeSide(Policy())
@@ -216,7 +221,7 @@ class Lookout:
             JudgeSide(Policy()),
             seed=derive(self._tree),
             reruns=1,
-            timeout=Policy().run.timeout,
+            timeout=(self._kept or Policy()).run.timeout,
             as_module=launch.as_module,
         )
         data = candidates(path for path, entry in self._entries.items() if not entry.is_gitlink)
@@ -238,8 +243,8 @@ class Lookout:
         runner = self._opened.runner(
             launch,
             tracked=tuple(sorted(path for path in self._entries if path.endswith(".py"))),
-            prepare=(),
-            env={},
+            prepare=(self._kept or Policy()).run.prepare,
+            env=(self._kept or Policy()).run.env,
             budget=self._budget,
         )
         (run,) = ParallelBench(runner, read_record, 1, self._opened.cancelled).run([spec])

@@ -32,6 +32,8 @@ _PLAIN = re.compile(r"[\w.-]+")
 
 def install_lines(seen: Sighting) -> list[str]:
     """Return the shell lines that install what the tests need; a guess that a person completes."""
+    if seen.runner == "junit":
+        return []  # another language: a person writes them
     project = _toml(seen.files.get("pyproject.toml", b""))
     lines = []
     extra = _first(_table(project, "project", "optional-dependencies")) or _first(

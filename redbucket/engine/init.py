@@ -34,6 +34,16 @@ def plan(seen: Sighting, configured: Configured, without: Sequence[str] = ()) ->
     return Plan(tuple(each for each in every if each.what not in without), counts, rules)
 
 
+def no_python() -> Undecided:
+    """Return the error for a repository whose tests can't be Python's, and whose policy does not name them."""
+    return Undecided(
+        "no-tests-seen",
+        "there is no Python here, and no policy that names the test command",
+        'write [run] command, format = "junit" and report into redbucket.toml (docs/languages.md), then run '
+        "redbucket init again for the rest",
+    )
+
+
 def require_tests(trial: Trial, tried: Sequence[str], interpreter: str) -> None:
     """Raise Undecided "no-tests-seen" where nothing was collected: a policy would rest on a guess."""
     if trial.count:

@@ -183,6 +183,48 @@ def test_no_tests_are_no_guess(tmp_path: Path) -> None:
     assert repo.snapshot() == before
 
 
+def test_another_language_keeps_its_own_command_and_gets_the_rest(tmp_path: Path) -> None:
+    repo = Repo.init(tmp_path / "shop")
+    repo.commit(
+        {
+            "shop.js": "",
+            "test/shop.test.js": "",
+            "test/fixtures/a.json": "{}",
+            ".github/workflows/ci.yml": "on: push\n",
+        }
+    )
+    ended = init(repo, "--yes")
+    assert (ended.exit_code, ended.errors) == (2, ["no-tests-seen"])
+    assert "docs/languages.md" in ended.err
+    assert (init(repo, "--yes", "--no-run").exit_code, untracked(repo)) == (2, set())
+    rules = '[run]\ncommand = ["node", "--test"]\nformat = "junit"\nreport = "junit.xml"\n'
+    repo.commit({"redbucket.toml": rules + '[fixtures]\npaths = ["test/fixtures/**"]\n'})
+    ended = init(repo, "--yes")
+    assert ended.exit_code == 0, ended.err
+    assert untracked(repo) == {
+        "fixtures.sha256",
+        ".pre-commit-config.yaml",
+        ".github/workflows/redbucket.yml",
+    }
+    assert "pip install pytest" not in (repo.path / ".github/workflows/redbucket.yml").read_text()
+
+
+def test_a_kept_policy_says_how_the_tests_are_run(repo: Repo) -> None:
+    rules = [
+        "[run]",
+        'command = ["python", "-m", "pytest", "tests/test_built.py"]',
+        """prepare = [["python", "-c", "open('built.py', 'w').write('A = 1')"]]""",
+        'env = { B = "2" }',
+    ]
+    test = (
+        "import os\n\nimport built\n\n\ndef test_it():\n    assert (built.A, os.environ['B']) == (1, '2')\n"
+    )
+    repo.commit({"redbucket.toml": "\n".join(rules), "tests/test_built.py": test})
+    ended = init(repo)
+    assert "1 test in 1 file" in ended.out
+    assert "already" not in ended.out.partition("fixtures")[0]
+
+
 @pytest.mark.parametrize(
     ("words", "code", "error"),
     [
