@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from pathlib import Path
 
+import msgspec
+
+from redbucket.core.noisecapture import NoiseCapture
 from tests.gitkit import Content, Repo
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(64))
@@ -192,10 +195,16 @@ expires = {_EXPIRES}
 replay = "captures/rates.json"
 reason = "an old disk"
 """
+CAPTURE = msgspec.json.encode(
+    NoiseCapture(
+        nodeid="tests/test_store.py::TestStore::test_rates", bucket="noise", tree="4b825dc6", seed="7"
+    )
+)
 
 FILES: Mapping[str, Content] = {
     "redbucket.toml": '[run]\ncommand = ["python", "-m", "pytest"]\nprepare = [["make", "ext"]]\n',
     "flakes.toml": FLAKES,
+    "captures/rates.json": CAPTURE,
     "tests/data/rates/fixtures.sha256": f"{hashlib.sha256(RATES.encode()).hexdigest()}  rates.json\n",
     ".redbucket/notes.md": "Keys are kept elsewhere.\n",
     ".pre-commit-config.yaml": "repos:\n- repo: local\n  hooks:\n  - id: redbucket-gate\n",
