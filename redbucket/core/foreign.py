@@ -9,7 +9,8 @@ from __future__ import annotations
 # Where the runners look for tests, besides what [judge] tests names.
 _TESTS = """
     **/__tests__/** **/__mocks__/** /spec/** /e2e/** /cypress/** /t/**
-    *.test.* *.spec.* *.cy.* *-test.js *-test.mjs *-test.ts *_test.js *_test.ts test.js
+    *.test.* *.spec.* *.cy.* *-test.js *-test.mjs *-test.cjs *-test.ts *_test.js *_test.mjs *_test.cjs *_test.ts
+    test.js test.mjs test.cjs test-*.js test-*.mjs test-*.cjs
     *_test.go **/testdata/**
     **/src/test/** **/src/*Test/** **/src/it/**
     *Test.java *Tests.java *TestCase.java *IT.java *Test.kt *Tests.kt *Spec.kt *Spec.groovy
@@ -29,14 +30,14 @@ _CONFIG = """
     .nycrc .nycrc.* nyc.config.* .c8rc .c8rc.json .taprc web-test-runner.config.*
     babel.config.* .babelrc .babelrc.* .swcrc tsconfig.json tsconfig.*.json
     .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnp.* **/.yarn/releases/** **/.yarn/plugins/**
-    bunfig.toml .node-version .nvmrc **/node_modules/**
+    bunfig.toml deno.json deno.jsonc import_map.json .node-version .nvmrc **/node_modules/**
 
     pom.xml **/.mvn/** mvnw mvnw.cmd junit-platform.properties
     build.gradle build.gradle.kts settings.gradle settings.gradle.kts gradle.properties
     init.gradle init.gradle.kts gradlew gradlew.bat **/gradle/wrapper/** **/buildSrc/** build.sbt
 
     **/.config/nextest.toml **/.cargo/config **/.cargo/config.toml rust-toolchain rust-toolchain.toml
-    go.work go.env **/vendor/modules.txt
+    go.work go.env /vendor/**
 
     phpunit.xml phpunit.xml.dist phpunit.dist.xml codeception.yml .rspec .minitest.rb
     *.runsettings xunit.runner.json Directory.Build.props Directory.Build.targets

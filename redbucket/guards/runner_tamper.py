@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.foreign_config import judging_changes
+from redbucket.core.foreign_locks import is_lock, replaced
 from redbucket.core.importnames import is_binary_module
 from redbucket.core.patch import Change
 from redbucket.core.paths import JudgeSide, fold
@@ -76,6 +77,7 @@ def check(context: Context, judge: JudgeSide) -> list[Finding]:
     found += _environments(context)
     found += shadows(context, judge)
     found += packages(context)
+    found += _locks(context, judge)
     found += _silenced(context)
     return found
 
@@ -177,6 +179,22 @@ def _foreign(path: str, old: bytes | None, new: bytes | None) -> Iterator[Findin
         few = ", ".join(keys[:3]) + (f" and {len(keys) - 3} more" if len(keys) > 3 else "")
         words = [key.rpartition(".")[2].partition(" ")[0] for key in keys]
         yield _refuse(path, f"changes the part of it that says how tests run: {few}", _line(new, *words))
+
+
+def _locks(context: Context, judge: JudgeSide) -> Iterator[Finding]:
+    """Lock files by which the runner's own packages are installed, where tests are run by a runner of any language."""
+    if judge.policy.run.format != "junit":
+        return
+    for path in sorted(context.agent_paths):
+        if not is_lock(path) or judge.is_protected(path):
+            continue
+        old, new = _bytes(context.base, path), _bytes(context.head, path)
+        if old is None or new is None or old == new:
+            continue
+        said = replaced(path, old, new)
+        if said:
+            few = ", ".join(said[:3]) + (f" and {len(said) - 3} more" if len(said) > 3 else "")
+            yield _refuse(path, few)
 
 
 def _binary(change: Change, context: Context) -> Iterator[Finding]:

@@ -187,6 +187,16 @@ def test_the_runner_s_configuration_judges(tmp_path: Path, path: str, text: str,
 
 
 @needs_node
+def test_a_lock_that_puts_other_bytes_in_a_package_s_place(tmp_path: Path) -> None:
+    lock = '{{"packages": {{"node_modules/jest": {{"version": "30.0.0", "integrity": "sha512-{0}"}}}}}}\n'
+    shop = cart(tmp_path, {"package-lock.json": lock.format("good")})
+    shop.patch({"package-lock.json": lock.format("evil")})
+    told = shop.gate()
+    assert told.exit_code == 1
+    assert "locks other bytes as jest 30.0.0" in told.findings("runner-tamper")[0]["reason"]
+
+
+@needs_node
 def test_a_dependency_is_the_product_s(tmp_path: Path) -> None:
     shop = cart(tmp_path)
     scripts = '"scripts": {"test": "node --test", "lint": "eslint ."}'
