@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +18,6 @@ from redbucket.core.records import Run
 from redbucket.core.report import GateReport, Problem
 from redbucket.core.runspec import RunSpec, full_runs
 from redbucket.core.seals import KEY_BYTES, Seal, Ticket, digest_of, sealed, spec_digest
-from redbucket.edges import interpreter
 from redbucket.edges.build import version
 from redbucket.edges.recordfolder import offers, put
 from redbucket.engine.brought import Brought
@@ -66,7 +64,7 @@ def run_one(opened: Session, ticket: Ticket, request: Request, number: int, out:
         return None
     require_judgeable(subject)
     bench, runner, launch = opened.workbench(subject, request)
-    installed = interpreter.installed(launch, os.environ)
+    installed = opened.station(request.runner or subject.policy.run.runner).packages(launch)
     specs = specs_for(subject, opened.scratch, as_module=launch.as_module, timeout=ticket.timeout)
     spec = opening(specs, ticket.of)[number - 1]
     opened.progress.say(f"run {number} of {ticket.of}: running the tests with the patch")
@@ -110,7 +108,7 @@ def gate_of_records(
         _asked(ticket, request),
         keep=keep,
         captures=captures,
-        brought=_Collector(opened, ticket, folder).bring,
+        brought=_Collector(opened, ticket, folder, request.runner).bring,
     )
     return msgspec.structs.replace(report, base_name=ticket.base_name)
 
@@ -134,14 +132,15 @@ class _Collector:
     opened: Session
     ticket: Ticket
     folder: Path
+    runner: str | None
 
     def bring(
         self, subject: Subject, first: Sequence[RunSpec], bench: Bench
     ) -> tuple[Bench, list[Problem], list[Problem]]:
         """Return a bench with the brought runs, what is wrong with them, and what to note."""
-        command, work_tree = subject.policy.run.command, self.opened.repository.work_tree
-        launch = interpreter.resolve(command, work_tree, os.environ)
-        expected = _expected(subject, first, interpreter.installed(launch, os.environ))
+        station = self.opened.station(self.runner or subject.policy.run.runner)
+        launch = station.resolve(subject.policy.run.command, subject.policy.run.format)
+        expected = _expected(subject, first, station.packages(launch))
         good, problems = accepted(offers(self.folder), self.ticket, expected)
         runs: dict[str, Run] = {}
         for number, offer in good.items():

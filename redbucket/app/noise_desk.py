@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ from redbucket.core.noisecapture import NoiseCapture, encode, file_name, from_da
 from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import POLICY_NAME, Policy, parse
 from redbucket.core.seeds import derive
-from redbucket.edges import interpreter, orphans
 from redbucket.edges.capturefile import write
 from redbucket.engine.bench import ParallelBench
 from redbucket.engine.capturing import hidden
@@ -102,9 +100,10 @@ def workbench(
 ) -> tuple[Specs, ParallelBench]:
     """Return the maker of specs and a bench that runs as many at once as there are CPUs."""
     run = place.policy.run
-    launch = interpreter.resolve(run.command, opened.repository.work_tree, os.environ)
+    station = opened.station(run.runner)
+    launch = station.resolve(run.command)
     entries = opened.scratch.entries(place.tree)
-    runner = opened.runner(
+    runner = station.runner(
         launch,
         tracked=tuple(sorted(p for p in entries if p.endswith(".py"))),
         prepare=run.prepare,
@@ -121,7 +120,7 @@ def workbench(
         as_module=launch.as_module,
         roots=roots,
     )
-    return specs, ParallelBench(runner, read_record, cpus(), opened.cancelled, orphans.end)
+    return specs, ParallelBench(runner, read_record, station.cpus, opened.cancelled, station.rest)
 
 
 def replay_of(opened: Session, capture: NoiseCapture, policy: bytes | None = None) -> Replay:
@@ -133,7 +132,8 @@ def replay_of(opened: Session, capture: NoiseCapture, policy: bytes | None = Non
     replay = Replay(
         capture, specs, bench, opened.progress.say, over=lambda: time.monotonic() - began > budget
     )
-    python = interpreter.resolve(place.policy.run.command, opened.repository.work_tree, os.environ).version
+    run = place.policy.run
+    python = opened.station(run.runner).resolve(run.command).version
     here = ".".join(map(str, python))
     if capture.python and capture.python != here:
         replay.notes.append(f"recorded with Python {capture.python}, replayed with {here}")
@@ -210,7 +210,8 @@ def _in_base(opened: Session, place: Place, specs: Specs, bench: ParallelBench, 
 
 
 def _runner(opened: Session, place: Place) -> str:
-    return interpreter.resolve(place.policy.run.command, opened.repository.work_tree, os.environ).runner
+    run = place.policy.run
+    return opened.station(run.runner).resolve(run.command).runner
 
 
 @dataclass

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,7 +12,7 @@ import msgspec
 
 from redbucket.app.output import read_file
 from redbucket.app.remember import now, remember
-from redbucket.app.session import Session, UserHistory, cpus, read_record
+from redbucket.app.session import Session, UserHistory, read_record
 from redbucket.core.drafted import DraftReport
 from redbucket.core.errors import Misused
 from redbucket.core.ledgered import Conversion
@@ -23,7 +22,7 @@ from redbucket.core.propertyplace import place_for, without_paths
 from redbucket.core.readers import read
 from redbucket.core.report import SCHEMA as GATE
 from redbucket.core.reviewed import ReviewReport
-from redbucket.edges import interpreter, oraclefile, orphans
+from redbucket.edges import oraclefile
 from redbucket.edges.drafts import write_drafts
 from redbucket.engine.bench import ParallelBench
 from redbucket.engine.classify import classify_records
@@ -58,15 +57,16 @@ def bench_of(
     With ``place`` the command runs that file, whatever paths it names.
     """
     run = subject.policy.run
-    launch = interpreter.resolve(run.command, opened.repository.work_tree, os.environ)
+    station = opened.station(run.runner)
+    launch = station.resolve(run.command)
     if place is not None and launch.runner == "pytest":
         launch = replace(launch, args=(*without_paths(launch.args, subject.sides.base), place))
     tracked = {p for p in (*subject.sides.base, *subject.sides.merged) if p.endswith(".py")}
-    runner = opened.runner(
+    runner = station.runner(
         launch, tracked=tuple(sorted(tracked)), prepare=run.prepare, env=run.env, budget=budget
     )
     specs = specs_for(subject, opened.scratch, as_module=launch.as_module, timeout=run.timeout)
-    return specs, ParallelBench(runner, read_record, cpus(), opened.cancelled, orphans.end)
+    return specs, ParallelBench(runner, read_record, station.cpus, opened.cancelled, station.rest)
 
 
 def until(budget: float) -> Callable[[], bool]:

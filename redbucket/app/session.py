@@ -27,6 +27,7 @@ from redbucket.engine.subject import Request, Subject
 
 # What runs tests is imported where it is used: a static hook runs none, and must be quick.
 if TYPE_CHECKING:
+    from redbucket.app.stations import LocalStation, RecordingRunner, SshStation, Station
     from redbucket.core.axes import Axis
     from redbucket.core.noisecapture import NoiseCapture
     from redbucket.core.records import Run
@@ -58,12 +59,6 @@ class UserHistory:
 
         signatures.require_ssh_keygen(shutil.which("ssh-keygen"))
         return signatures.signers(self.repository, merge_base, head, allowed)
-
-
-def _axes(specs: Specs) -> Sequence[Axis]:
-    from redbucket.core.axes import axes
-
-    return axes(specs.other_seed, time.time(), 3 * cpus(), specs.seed)
 
 
 def cpus() -> int:
@@ -98,6 +93,7 @@ class Session:
     not_materialised: set[str] = field(default_factory=set)
     own_interpreter: str = ""
     _seconds: dict[str, float] = field(default_factory=dict)
+    stations: dict[str, LocalStation | SshStation] = field(default_factory=dict)
 
     def gate(
         self,
@@ -120,13 +116,14 @@ class Session:
             clock=time.monotonic,
             environment=os.environ if staged else None,
             capture=self._captures(captures or keep),
-            axes=_axes,
+            axes=self._axes,
             brought=brought,
         )
         kept: Path | None = None
         try:
             report = self._with_uncommitted(self._with_absent(gates.gate(request, tools)), request)
             report = self._with_moved(self._with_own_interpreter(report), request)
+            report = self._with_notes_of_stations(report)
         finally:
             self.progress.clear()
             if keep is not None and (self.workshop.root / "runs").exists():
@@ -142,6 +139,12 @@ class Session:
 
         entry = entry_of(report, now(), self._seconds)
         remember(self.repository.common_dir, lambda ledger: ledger.add_gate(entry))
+
+    def _axes(self, specs: Specs) -> Sequence[Axis]:
+        from redbucket.core.axes import axes
+
+        busiest = max((station.cpus for station in self.stations.values()), default=cpus())
+        return axes(specs.other_seed, time.time(), 3 * busiest, specs.seed)
 
     def _captures(self, folder: Path | None) -> Callable[[NoiseCapture], str] | None:
         if folder is None:
@@ -187,6 +190,19 @@ class Session:
         )
         return msgspec.structs.replace(report, notes=[*report.notes, note])
 
+    def _with_notes_of_stations(self, report: GateReport) -> GateReport:
+        """Say what happened where the runs were."""
+        notes = [
+            Problem(
+                code="connection-broke",
+                reason=station.note,
+                remedy="what tests did before counts with what they did then",
+            )
+            for station in self.stations.values()
+            if station.note
+        ]
+        return msgspec.structs.replace(report, notes=[*report.notes, *notes]) if notes else report
+
     def _with_absent(self, report: GateReport) -> GateReport:
         """Say which files of the trees were LFS pointers or empty submodules."""
         if not self.not_materialised:
@@ -223,7 +239,7 @@ class Session:
         return gates.guard(request, tools, names, index, scope=scope)
 
     def rerun(
-        self, revision: str, reruns: int, out: Path, command: Sequence[str]
+        self, revision: str, reruns: int, out: Path, command: Sequence[str], where: str | None = None
     ) -> tuple[list[Path], list[Run], Path | None]:
         """Run one commit's tests ``reruns`` times.
 
@@ -231,7 +247,6 @@ class Session:
         """
         from redbucket.core.paths import JudgeSide
         from redbucket.core.seeds import derive
-        from redbucket.edges import anycommand, interpreter, orphans
         from redbucket.engine.bench import ParallelBench
         from redbucket.engine.rerun import plain_specs
         from redbucket.engine.subject import policy_at
@@ -239,11 +254,11 @@ class Session:
         commit = self.repository.resolve(revision)
         policy = policy_at(self.scratch, commit)
         run = policy.run
-        resolve = anycommand.resolve if run.format == "junit" else interpreter.resolve
-        launch = resolve(command or run.command, self.repository.work_tree, os.environ)
+        station = self.station(where or run.runner)
+        launch = station.resolve(command or run.command, run.format)
         tree = self.scratch.tree_of(commit)
         entries = self.scratch.entries(tree)
-        runner = self.runner(
+        runner = station.runner(
             launch,
             tracked=tuple(sorted(p for p in entries if p.endswith(".py"))),
             prepare=run.prepare,
@@ -260,7 +275,7 @@ class Session:
             timeout=run.timeout,
             as_module=launch.as_module,
         )
-        bench = ParallelBench(runner, read_record, 2 * cpus(), self.cancelled, orphans.end)
+        bench = ParallelBench(runner, read_record, 2 * station.cpus, self.cancelled, station.rest)
         self.progress.say(f"running the tests {'once' if reruns == 1 else f'{reruns} times'}")
         try:
             runs = bench.run(specs)
@@ -273,17 +288,20 @@ class Session:
         bench, _, launch = self.workbench(subject, request)
         return bench, launch.as_module, launch.python
 
-    def workbench(self, subject: Subject, request: Request) -> tuple[Bench, LocalRunner, Launch]:
+    def workbench(self, subject: Subject, request: Request) -> tuple[Bench, RecordingRunner, Launch]:
         """Return the bench for the worlds of a patch, the runner behind it, and what it starts."""
-        from redbucket.edges import anycommand, interpreter, orphans
+        from redbucket.app.stations import LOCAL
         from redbucket.engine.bench import ParallelBench
 
         run = subject.policy.run
-        resolve = anycommand.resolve if run.format == "junit" else interpreter.resolve
-        launch = resolve(run.command, self.repository.work_tree, os.environ)
-        self.own_interpreter = launch.python if launch.is_own and run.format != "junit" else ""
+        where = request.runner or run.runner
+        station = self.station(where)
+        launch = station.resolve(run.command, run.format)
+        self.own_interpreter = (
+            launch.python if where == LOCAL and launch.is_own and run.format != "junit" else ""
+        )
         tracked = {p for p in (*subject.sides.base, *subject.sides.merged) if p.endswith(".py")}
-        runner = self.runner(
+        runner = station.runner(
             launch,
             tracked=tuple(sorted(tracked)),
             prepare=run.prepare,
@@ -294,9 +312,9 @@ class Session:
         bench = ParallelBench(
             runner,
             lambda path: self._timed(read_record(path, runner.records[path])),
-            2 * cpus(),
+            2 * station.cpus,
             self.cancelled,
-            orphans.end,
+            station.rest,
         )
         return bench, runner, launch
 
@@ -321,23 +339,20 @@ class Session:
         from redbucket.edges.local import LocalRunner
 
         orphans.adopt()
-
-        top = self.repository.work_tree
-        outside = {str(p) for p in (top, top.resolve() if top else None) if p is not None}
         return LocalRunner(
             launch=launch,
             folder=self.workshop.folder("runs"),
             lay_out=self._lay_out,
             digest=trees.digest,
-            outside=tuple(sorted(outside)),
+            outside=self.outside,
             tracked=tracked,
             prepare=prepare,
             extra_env=env,
             deadline=time.monotonic() + budget,
-            tree_name=_tree_name(top),
+            tree_name=self.tree_name,
             user_env=os.environ,
             cancelled=self.cancelled,
-            on_test=self._test_ended,
+            on_test=self.test_ended,
             elsewhere=self.workshop.elsewhere,
             installed=lambda: installed.look(launch.path, closed=not prepare),
             report=report,
@@ -348,13 +363,39 @@ class Session:
 
         self.not_materialised.update(trees.layout(self.scratch, tree, folder).not_materialised)
 
-    def _test_ended(self, spec: RunSpec, done: int) -> None:
+    def shipped(self, tree: str, folds: bool) -> None:
+        """Note what can't be laid out of a tree that is sent elsewhere. Raises Undecided "case-collision"."""
+        from redbucket.edges import trees
+
+        entries = self.scratch.entries(tree)
+        if folds:
+            trees.refuse_folded(entries)
+        self.not_materialised.update(trees.lfs_pointers(self.scratch, entries))
+        self.not_materialised.update(path for path, entry in entries.items() if entry.is_gitlink)
+
+    def test_ended(self, spec: RunSpec, done: int) -> None:
+        """Count one more test."""
         self.progress.test_ended()
 
+    @property
+    def outside(self) -> tuple[str, ...]:
+        """The user's work tree, by each of its names: its code must not be what is tested."""
+        top = self.repository.work_tree
+        return tuple(sorted({str(top), str(top.resolve())})) if top is not None else ()
 
-def _tree_name(top: Path | None) -> str:
-    """Tests may look at the name of the folder that they are in."""
-    return top.name if top is not None and top.name else "tree"
+    @property
+    def tree_name(self) -> str:
+        """The name of the folder that tests are in: they may look at it."""
+        top = self.repository.work_tree
+        return top.name if top is not None and top.name else "tree"
+
+    def station(self, where: str) -> Station:
+        """Return the place where runs happen, the same one each time; it is closed with the session."""
+        from redbucket.app.stations import station_of
+
+        if where not in self.stations:
+            self.stations[where] = station_of(self, where)
+        return self.stations[where]
 
 
 @contextmanager
@@ -369,6 +410,8 @@ def session(
             yield opened
         finally:
             opened.cancelled.set()
+            for station in opened.stations.values():
+                station.close()
             progress.clear()
 
 

@@ -172,21 +172,22 @@ class Examination:
 
     def _project(self) -> Iterator[Check]:
         from redbucket.core.errors import RedbucketError
-        from redbucket.edges import interpreter
         from redbucket.engine import doctor as judge
 
         if self._policy.run.format == "junit":
             yield from self._reported()
             return
+        where = self._policy.run.runner
         self._opened.progress.say("looking for the project's interpreter")
         try:
-            launch = interpreter.resolve(self._policy.run.command, self._repository.work_tree, os.environ)
+            launch = self._opened.station(where).resolve(self._policy.run.command)
         except RedbucketError as error:
             yield judge.failed("interpreter", error)
             return
         version = ".".join(map(str, launch.version))
         runner = f"{launch.runner} {launch.runner_version}".strip()
-        yield judge.ok("interpreter", f"{launch.python} (Python {version}, {runner})")
+        place = "" if where == "local" else f" on {where}"
+        yield judge.ok("interpreter", f"{launch.python} (Python {version}, {runner}){place}")
         self._opened.progress.say("running one test twice under one seed")
         try:
             yield judge.seeds(self._seed_runs(launch))
@@ -204,7 +205,7 @@ class Examination:
         from redbucket.app.session import read_record
         from redbucket.engine.bench import ParallelBench
 
-        runner = self._opened.runner(
+        runner = self._opened.station(self._policy.run.runner).runner(
             launch,
             tracked=tuple(sorted(path for path in paths if path.endswith(".py"))),
             prepare=self._policy.run.prepare if prepare else (),

@@ -34,6 +34,7 @@ from redbucket.commands.options import (
     reporting,
     request_of,
     request_options,
+    runner_option,
     ticket_option,
     writable,
 )
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     help="Judge by the runs that other jobs made (redbucket rerun --run); with --ticket.",
 )
 @ticket_option
+@runner_option
 @reporting(*FORMATS)
 @common
 def gate(
@@ -92,6 +94,7 @@ def gate(
     captures: Path | None,
     records: Path | None,
     ticket: str | None,
+    runner: str | None,
     form: str,
     output: Path | None,
     folder: Path,
@@ -107,6 +110,7 @@ def gate(
       redbucket gate --format json --output verdict.json
       redbucket gate --miss verdict.json          (the misses that the patch must answer)
       redbucket gate --records runs/ --ticket ticket.json     (the runs were made in other jobs)
+      redbucket gate --runner ssh://build.example.org/var/tmp  (the runs happen there)
     """
     from redbucket.app.session import session
     from redbucket.edges.progress import Progress
@@ -119,7 +123,7 @@ def gate(
             " the ticket has them"
         )
     request = replace(
-        request_of(base, head, policy, head_ref=head_ref, agent=agent),
+        request_of(base, head, policy, head_ref=head_ref, agent=agent, runner=runner),
         misses=missed(misses, folder),
         reruns=reruns,
         scope=scope,

@@ -156,14 +156,22 @@ def request_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def request_of(
-    base: str | None, head: str | None, policy: Path | None, *, head_ref: str = "", agent: bool = False
+    base: str | None,
+    head: str | None,
+    policy: Path | None,
+    *,
+    head_ref: str = "",
+    agent: bool = False,
+    runner: str | None = None,
 ) -> Request:
     """Return what is asked by those options; a policy of the launcher's is read here."""
     from redbucket.engine.subject import Request
 
     rules = read_file(policy) if policy else None
     name = str(policy) if policy else "redbucket.toml"
-    return Request(base=base, head=head, head_ref=head_ref, policy=rules, policy_name=name, agent=agent)
+    return Request(
+        base=base, head=head, head_ref=head_ref, policy=rules, policy_name=name, agent=agent, runner=runner
+    )
 
 
 def ticket_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -186,3 +194,13 @@ def read_given_ticket(name: str, folder: Path) -> Ticket:
     close_process()
     raw = read_secret() if name == "-" else read_file(folder / name)
     return read_ticket(raw, "standard input" if name == "-" else name)
+
+
+def runner_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--runner``: where runs happen."""
+    return click.option(
+        "--runner",
+        metavar="WHERE",
+        help="Where runs happen: local, or ssh://[USER@]HOST[:PORT][/DIR][?python=INTERPRETER] (docs/remote.md). "
+        "Default: [run] runner.",
+    )(command)

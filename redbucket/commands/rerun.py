@@ -14,6 +14,7 @@ from redbucket.commands.options import (
     read_given_ticket,
     request_of,
     request_options,
+    runner_option,
     ticket_option,
     writable,
 )
@@ -37,6 +38,7 @@ from redbucket.core.errors import ACCEPTED, UNDECIDED, Misused
 )
 @click.option("--of", type=click.IntRange(1), help="How many runs there are jobs for; must be the ticket's.")
 @ticket_option
+@runner_option
 @click.option(
     "--policy",
     type=click.Path(path_type=Path),
@@ -51,6 +53,7 @@ def rerun(
     number: int | None,
     of: int | None,
     ticket: str | None,
+    runner: str | None,
     policy: Path | None,
     command: tuple[str, ...],
     folder: Path,
@@ -64,29 +67,40 @@ def rerun(
     \b
       redbucket rerun -n 3 --out runs/
       redbucket rerun -- python -m pytest tests/unit
+      redbucket rerun --runner ssh://build.example.org/var/tmp
       redbucket rerun --run 2 --of 3 --ticket ticket.json --out runs/
     """
     if number is None:
         if of or ticket or policy:
             raise click.UsageError("--of, --ticket and --policy go with --run")
-        return _by_itself(reruns or 3, out, rev or "HEAD", command, folder, quiet=quiet, verbose=verbose)
+        return _by_itself(
+            reruns or 3, out, rev or "HEAD", command, folder, runner=runner, quiet=quiet, verbose=verbose
+        )
     if reruns or rev or command:
         raise click.UsageError(
             "--run goes without -n, --rev and a command: base's policy and the ticket say it"
         )
     if ticket is None:
         raise click.UsageError("--run needs --ticket FILE; redbucket ticket draws it")
-    return _of_a_gate(number, of, ticket, policy, out, folder, quiet=quiet, verbose=verbose)
+    return _of_a_gate(number, of, ticket, policy, out, folder, runner=runner, quiet=quiet, verbose=verbose)
 
 
 def _by_itself(
-    reruns: int, out: Path, rev: str, command: tuple[str, ...], folder: Path, *, quiet: bool, verbose: bool
+    reruns: int,
+    out: Path,
+    rev: str,
+    command: tuple[str, ...],
+    folder: Path,
+    *,
+    runner: str | None,
+    quiet: bool,
+    verbose: bool,
 ) -> int:
     from redbucket.app.session import session
     from redbucket.edges.progress import Progress
 
     with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
-        records, runs, earlier = opened.rerun(rev, reruns, folder / out, command)
+        records, runs, earlier = opened.rerun(rev, reruns, folder / out, command, runner)
     emit("\n".join(map(str, records)), None)
     if not quiet:
         from redbucket.formats.clean import shell
@@ -107,6 +121,7 @@ def _of_a_gate(
     out: Path,
     folder: Path,
     *,
+    runner: str | None,
     quiet: bool,
     verbose: bool,
 ) -> int:
@@ -122,7 +137,7 @@ def _of_a_gate(
             f"the ticket is for {known.of} runs, and there are jobs for {of}",
             f"start {known.of} jobs, or draw a ticket with --reruns {of}",
         )
-    request = request_of(None, None, policy)
+    request = request_of(None, None, policy, runner=runner)
     with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
         run = run_one(opened, known, request, number, folder / out)
     if run is None:

@@ -184,7 +184,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     runner: Annotated[
         str,
         Meta(
-            pattern="^(local|ssh://.+|dask://.+)$", description="Where runs happen: local, ssh://…, dask://…"
+            pattern="^(local|ssh://.+|dask://.+)$",
+            description="Where runs happen: local, or ssh://HOST/DIR?python=…",
         ),
     ] = "local"
     scout: Annotated[bool, Meta(description="One more run under other seeds, order and a used HOME.")] = True

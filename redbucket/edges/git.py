@@ -35,7 +35,8 @@ class Done:
     @property
     def line(self) -> str:
         """The output as text without its last line end."""
-        return os.fsdecode(self.out).removesuffix("\n")
+        text = os.fsdecode(self.out)
+        return text[:-1] if text.endswith("\n") else text
 
 
 class Caller:
@@ -72,10 +73,7 @@ class Caller:
         out, err = _talk(process, stdin)
         message = err.decode("utf-8", "backslashreplace").strip()
         if process.returncode not in ok:
-            from git.exc import GitCommandError
-
-            cause = GitCommandError(command, process.returncode, err)
-            raise failure(words, process.returncode, message) from cause
+            raise failure(words, process.returncode, message) from _cause(command, process.returncode, err)
         return Done(process.returncode, out, message)
 
     def start(self, *words: str) -> Any:
@@ -95,6 +93,15 @@ class Caller:
         from git import Git
 
         return Git.AutoInterrupt(process, command)
+
+
+def _cause(command: list[str], code: int, message: bytes) -> Exception | None:
+    """Return GitPython's own error; None on the far side of a connection, where there is no GitPython."""
+    try:
+        from git.exc import GitCommandError
+    except ImportError:
+        return None
+    return GitCommandError(command, code, message)
 
 
 def _talk(process: subprocess.Popen[bytes], stdin: bytes) -> tuple[bytes, bytes]:

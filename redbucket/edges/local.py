@@ -1,5 +1,7 @@
 """The local runner: lays a tree out, runs the tests in it, and writes the record.
 
+The record is always written here; a ``site`` on another machine does the rest there.
+
 One run is one folder with the tree, a HOME, a TMPDIR and the recorder, all of its
 own. A crash or a hang costs one test: a new process goes on with the rest.
 """
@@ -7,9 +9,7 @@ own. A crash or a hang costs one test: a new process goes on with the rest.
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
-import shutil
 import signal
 import threading
 import time
@@ -23,13 +23,13 @@ import msgspec
 from redbucket.core import foreign, wellknown
 from redbucket.core.records import End, Footer, Header, Outcome, Restart
 from redbucket.core.runspec import RunSpec
-from redbucket.edges import environment, installed, masking, names, newfiles, supervise
+from redbucket.edges import environment, installed, masking, newfiles, supervise
+from redbucket.edges.grounds import Grounds, SiteLost
 from redbucket.edges.interpreter import Launch
-from redbucket.edges.load import busy
 from redbucket.edges.recordfile import RecordFile
 from redbucket.edges.reported import ReportedRun
+from redbucket.edges.site import Place, Site
 
-_RECORDER = Path(__file__).resolve().parent.parent / "recorder"
 # What a build may not bring: whatever pytest or the interpreter looks for by its name. Metadata of
 # packages is what a build is for; its entry points are those of the tree's own configuration.
 _JUDGING = (*(n for n in wellknown.TEST_CONFIG if "-info/" not in n), *wellknown.SHARED_CONFIG)
@@ -54,7 +54,8 @@ class LocalRunner:
     import of one file, and whatever else happens outside the tests. ``installed``
     says what the interpreter's own files are now, ``elsewhere`` makes the folder of a
     masked run; ``records`` holds the digest of each record, as it was written. ``report`` is where a command
-    without a recorder writes its JUnit XML, and ``took`` how long its runs took.
+    without a recorder writes its JUnit XML, and ``took`` how long its runs took. ``site`` is where runs happen,
+    by default this machine.
     """
 
     launch: Launch
@@ -76,30 +77,47 @@ class LocalRunner:
     records: dict[Path, str] = field(default_factory=dict)
     report: str = ""
     took: list[float] = field(default_factory=list)
+    site: Grounds | None = None
     _first: dict[str, Mapping[str, str]] = field(default_factory=dict)
     _installed: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._installed = self.installed()
+        if self.site is None:
+            self.site = Site(
+                folder=self.folder,
+                lay_out=self.lay_out,
+                digest_of=self.digest,
+                user_env=self.user_env,
+                cancelled=self.cancelled,
+                look=self.installed,
+                elsewhere=self.elsewhere,
+            )
+        self._installed = self.site.installed()
 
-    def run(self, spec: RunSpec) -> Path:
-        """Run ``spec`` and return the path of its record; the record says how it went."""
-        # the run's name says what it is for: code under test must not read it off its path
-        place = self.elsewhere() if spec.masked and self.elsewhere else self.folder / names.shuffled()
-        place.mkdir(parents=True, exist_ok=True)
-        place = place.resolve()  # what is imported must not have two names
-        tree = place / self.tree_name
-        self.lay_out(spec.tree, tree)
-        used = (self.folder / spec.used_home).resolve() if spec.used_home else place
-        home, tmp = used / "home", used / "tmp"
-        environment.make_home(home, empty=spec.conditions.empty_home)
-        tmp.mkdir(exist_ok=True)
-        env = environment.for_run(
-            self.user_env, self.launch, home, tmp, spec.seed, spec.hash_seed, self.extra_env
+    def run(
+        self, spec: RunSpec, earlier: Mapping[str, Sequence[str]] | None = None, site: Grounds | None = None
+    ) -> Path:
+        """Run ``spec`` and return the path of its record; the record says how it went.
+
+        ``earlier`` are the outcomes of tests in attempts at this run that were broken off, ``site`` is another
+        place than usual.
+        """
+        site = site or self.site
+        assert site is not None
+        settled = site.settle(
+            spec.name,
+            spec.tree,
+            self.tree_name,
+            masked=spec.masked,
+            used_home=spec.used_home,
+            empty_home=spec.conditions.empty_home,
         )
-        env["PWD"] = str(tree)
+        place, tree = settled.place, settled.tree
+        env = site.environment(self.launch, settled, spec.seed, spec.hash_seed, self.extra_env)
         env.update(spec.conditions.env)
-        written, record_path = self.folder / f"{place.name}.jsonl", self.folder / f"{spec.name}.jsonl"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        name = Path(place).name
+        written, record_path = self.folder / f"{name}.jsonl", self.folder / f"{spec.name}.jsonl"
         header = Header(
             run_id=spec.run_id,
             world=spec.world,
@@ -115,8 +133,9 @@ class LocalRunner:
             used_home=spec.used_home,
         )
         record = RecordFile(written)
+        going: _Run | ReportedRun | None = None
         if spec.masked:
-            masking.tree(tree, spec.seed)
+            site.mask(tree, spec.seed)
             env = masking.environment(env)
         try:
             with record:
@@ -124,24 +143,28 @@ class LocalRunner:
                 began = time.monotonic()
                 prepared: list[str] = []
                 if self.prepare:
-                    made, there = self.digest(tree, spec.watched), newfiles.listing(tree)
-                    failed = self._prepare(tree, env)
+                    made = site.digest(tree, spec.watched)
+                    site.note_files(tree)
+                    failed = self._prepare(site, tree, env)
                     if failed:
                         record.write(Footer(complete=False, reason=failed))
                         return record_path
-                    now = self.digest(tree, spec.watched)
+                    now = site.digest(tree, spec.watched)
                     # a build is the patch's code, too: it may not write what judges
                     prepared = sorted(p for p in made if made[p] != now.get(p))
                     any_runner = _FOREIGN if self.launch.runner == "junit" else ()
-                    prepared += newfiles.appeared(tree, there, (*_JUDGING, *any_runner))
-                before, stamps = self.digest(tree, spec.watched), _stamps(tree, spec.watched)
-                listed = newfiles.listing(tree) if spec.recorded else frozenset[str]()
+                    prepared += newfiles.matching(site.new_files(tree), (*_JUDGING, *any_runner))
+                before, stamps = site.digest(tree, spec.watched), site.stamps(tree, spec.watched)
+                if spec.recorded:
+                    site.note_files(tree)
                 # laid out before any code of the patch ran; a build may differ from run to run
                 first = before if self.prepare else self._first.setdefault(spec.tree, before)
-                with busy(self.launch.python, spec.conditions.load):
-                    kind = ReportedRun if self.launch.runner == "junit" else _Run
-                    footer = kind(self, spec, place, tree, env, record).go()
-                after, later = self.digest(tree, spec.watched), _stamps(tree, spec.watched)
+                if self.launch.runner == "junit":
+                    going = ReportedRun(self, site, spec, settled, env, record)
+                else:
+                    going = _Run(self, site, spec, settled, env, record, earlier or {})
+                footer = going.go()
+                after, later = site.digest(tree, spec.watched), site.stamps(tree, spec.watched)
                 fixtures = frozenset(spec.fixtures)
                 tampered = sorted(
                     path
@@ -149,8 +172,8 @@ class LocalRunner:
                     if not (first.get(path) == before[path] == after.get(path))
                     or (stamps.get(path) != later.get(path) and path not in fixtures)
                 )
-                appeared = newfiles.appeared(tree, listed, spec.recorded) if spec.recorded else []
-                rewritten = installed.differences(self._installed, self.installed())
+                appeared = newfiles.matching(site.new_files(tree), spec.recorded) if spec.recorded else []
+                rewritten = installed.differences(self._installed, site.installed())
                 if rewritten:
                     reason = f"the interpreter's own files were changed while tests ran: {', '.join(rewritten[:3])}"
                     footer = msgspec.structs.replace(footer, complete=False, reason=reason)
@@ -163,28 +186,37 @@ class LocalRunner:
                         duration=time.monotonic() - began,
                     )
                 )
+        except SiteLost as lost:
+            written.unlink(missing_ok=True)
+            if going is None:
+                raise
+            raise SiteLost(lost.reason, going.open, going.done) from lost
         finally:
-            supervise.reap(str(place))
-            if place.parent == self.folder.resolve():
-                (self.folder / spec.name).symlink_to(place.name)
+            with contextlib.suppress(SiteLost):
+                site.leave(place)
+            if Path(place).parent == self.folder.resolve():
+                (self.folder / spec.name).symlink_to(name)
             with contextlib.suppress(FileNotFoundError):
                 written.rename(record_path)
                 self.records[record_path] = record.digest
         return record_path
 
-    def _prepare(self, tree: Path, env: Mapping[str, str]) -> str:
+    def _prepare(self, site: Grounds, tree: str, env: Mapping[str, str]) -> str:
         for command in self.prepare:
             words = [self.launch.python if w == "python" else w for w in command]
-            deadline = min(self.deadline, time.monotonic() + _PREPARE_LIMIT)
-            try:
-                status, output = supervise.run_plain(words, tree, env, deadline, self.cancelled)
-            except OSError as error:  # TimeoutError is one
-                return f"prepare: {' '.join(command)} did not run: {error.strerror or error}"
+            end = min(self.deadline, time.monotonic() + _PREPARE_LIMIT)
+            status, output, problem = site.plain(words, tree, env, _left(end))
+            if problem:
+                return f"prepare: {' '.join(command)} did not run: {problem}"
             if self.cancelled.is_set():
                 return "cancelled"
             if status != 0:
                 return f"prepare: {' '.join(command)} ended with {_status(status)}: {_tail(output, 500)}"
         return ""
+
+
+def _left(end: float) -> Callable[[], float]:
+    return lambda: end - time.monotonic()
 
 
 class _Run:
@@ -193,15 +225,18 @@ class _Run:
     def __init__(
         self,
         runner: LocalRunner,
+        site: Grounds,
         spec: RunSpec,
-        place: Path,
-        tree: Path,
+        settled: Place,
         env: Mapping[str, str],
         record: RecordFile,
+        earlier: Mapping[str, Sequence[str]],
     ) -> None:
-        self.runner, self.spec, self.tree, self.env, self.record = runner, spec, tree, env, record
+        self.runner, self.site, self.spec, self.env, self.record = runner, site, spec, env, record
+        self.place, self.tree, self.earlier = settled.place, settled.tree, earlier
         self.package = "m" + secrets.token_hex(6)
-        self.boot = place / ("b" + secrets.token_hex(4))
+        self.boot = ""
+        self.open = ""
         self.done: dict[str, str] = {}
         self.ids: list[str] = []
         self.extra: dict[str, Any] = {}
@@ -212,14 +247,12 @@ class _Run:
 
     def go(self) -> Footer:
         """Return the footer once the run has ended one way or the other."""
-        shutil.copytree(
-            _RECORDER, self.boot / self.package, ignore=shutil.ignore_patterns("__pycache__", "*.pyc")
-        )
-        (self.boot / "__main__.py").write_text(_BOOT.format(package=self.package), encoding="utf-8")
+        main = _BOOT.format(package=self.package)
+        self.boot = self.site.post(self.place, "b" + secrets.token_hex(4), self.package, main)
         status = 0
         for attempt in range(_MAX_RESTARTS + 1):
             before = len(self.done)
-            said = supervise.run_process(self._process(attempt > 0), self._event, self.runner.cancelled)
+            said = self.site.process(*self._process(attempt > 0), self._event)
             status = said.status
             reason = self._after(said, before, attempt)
             if reason is not None:
@@ -300,6 +333,7 @@ class _Run:
             index=said.open_index,
         )
         self.record.write(end)
+        self.open = ""
         self.done[said.open_test] = outcome.value
         self.runner.on_test(self.spec, len(self.done))
         self.record.write(Restart(reason=message, nodeid=said.open_test, status=said.status))
@@ -308,7 +342,14 @@ class _Run:
         kind = event["event"]
         if kind == "collected":
             self.ids.extend(event.get("ids", ()))
+        elif kind == "start":
+            self.open = event["nodeid"]
         elif kind == "end":
+            self.open = ""
+            before = self.earlier.get(event["nodeid"])
+            if before and set(before) != {event["outcome"]}:
+                # the same test in the same run, which was broken off: what it did then counts, too
+                event = {**event, "attempts": [*before, *(event.get("attempts") or [event["outcome"]])]}
             self.done[event["nodeid"]] = event["outcome"]
             self.runner.on_test(self.spec, len(self.done))
         elif kind == "finished":
@@ -323,7 +364,7 @@ class _Run:
             for name in ("patched", "dropped"):
                 self.extra[name] = sorted({*self.extra.get(name, ()), *event[name]})
             return
-        elif kind not in ("session", "start"):
+        elif kind != "session":
             return
         self.record.write_raw(event)
 
@@ -340,14 +381,16 @@ class _Run:
             **self.extra,
         )
 
-    def _process(self, resumed: bool) -> supervise.Process:
+    def _process(
+        self, resumed: bool
+    ) -> tuple[list[str], Mapping[str, str], str, dict[str, Any], tuple[float, float, float], int]:
         spec, launch = self.spec, self.runner.launch
         args = list(launch.args)
         extra: list[str] = []
         if launch.runner == "pytest":
             extra = [f"--rootdir={self.tree}"]
         settings = {
-            "tree": str(self.tree),
+            "tree": self.tree,
             "runner": launch.runner,
             "args": args,
             "extra": extra,
@@ -373,26 +416,16 @@ class _Run:
         }
         if spec.masked:
             settings["parent"] = None  # a shell; it dies with its session
-        argv = [launch.python, str(self.boot)]
-        return supervise.Process(
-            argv=masking.command(argv) if spec.masked else argv,
-            env=self.env,
-            cwd=self.tree,
-            settings=settings,
-            test_timeout=spec.timeout,
-            start_timeout=max(self.runner.start_timeout, spec.timeout),
-            deadline=self.runner.deadline,
+        argv = [launch.python, self.boot]
+        runner = self.runner
+        return (
+            masking.command(argv) if spec.masked else argv,
+            self.env,
+            self.tree,
+            settings,
+            (spec.timeout, max(runner.start_timeout, spec.timeout), runner.deadline - time.monotonic()),
+            spec.conditions.load,
         )
-
-
-def _stamps(tree: Path, paths: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return what a file has that can't be put back: its number, and when it was last changed."""
-    found = {}
-    for path in paths:
-        with contextlib.suppress(OSError):
-            seen = os.lstat(f"{tree}/{path}")
-            found[path] = (seen.st_ino, seen.st_ctime_ns)
-    return found
 
 
 def _status(status: int) -> str:

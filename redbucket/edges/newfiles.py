@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from redbucket.core.byproducts import is_byproduct
-from redbucket.core.paths import Matcher
 
 _MOST = 200  # what is named of one run
 
@@ -20,11 +19,22 @@ def listing(tree: Path) -> frozenset[str]:
     return frozenset(_files(str(tree), ""))
 
 
+def new(tree: Path, before: frozenset[str]) -> list[str]:
+    """Return the files and links of ``tree`` that are not in ``before``."""
+    return [path for path in _files(str(tree), "") if path not in before]
+
+
 def appeared(tree: Path, before: frozenset[str], patterns: Sequence[str]) -> list[str]:
     """Return the first files that match ``patterns`` (gitignore) and are not in ``before``, sorted."""
-    new = [path for path in _files(str(tree), "") if path not in before]
+    return matching(new(tree, before), patterns)
+
+
+def matching(paths: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    """Return the first of ``paths`` that match ``patterns`` (gitignore), sorted."""
+    from redbucket.core.paths import Matcher  # not on the far side of a connection
+
     matcher = Matcher(patterns)
-    return sorted(path for path in new if matcher.matches(path))[:_MOST]
+    return sorted(path for path in paths if matcher.matches(path))[:_MOST]
 
 
 def _files(top: str, folder: str) -> Iterator[str]:

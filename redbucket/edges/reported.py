@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from redbucket.core.errors import Misused
@@ -17,8 +16,10 @@ from redbucket.core.readers import joined, read_chunks
 from redbucket.core.records import Collected, End, Footer, Run, Session, Test
 from redbucket.core.reportcheck import contradiction
 from redbucket.core.runspec import RunSpec
-from redbucket.edges import reportfiles, supervise
+from redbucket.edges.grounds import Grounds
 from redbucket.edges.recordfile import RecordFile
+from redbucket.edges.reportfiles import NotAReport
+from redbucket.edges.site import TIMEOUT, Place
 
 if TYPE_CHECKING:
     from redbucket.edges.local import LocalRunner
@@ -30,38 +31,37 @@ _SHOWN = 600
 
 @dataclass
 class ReportedRun:
-    """One run: ``report`` is the path or glob of what the command writes in the ``tree``."""
+    """One run: the runner's ``report`` is the path or glob of what the command writes in the tree."""
 
     runner: LocalRunner
+    site: Grounds
     spec: RunSpec
-    place: Path
-    tree: Path
+    settled: Place
     env: Mapping[str, str]
     record: RecordFile
+    open: str = ""  # which test runs, or how one ended, is known when all have ended
+    done: dict[str, str] = field(default_factory=dict)
 
     def go(self) -> Footer:
         """Return the footer once the command has ended one way or the other."""
         report, command = self.runner.report, self.runner.launch.args
         self.record.write(Session(runner="junit", interpreter=" ".join(command)))
-        early = reportfiles.found(self.tree, report)
+        early = self.site.reports(self.settled.tree, report)
         if early:
             return _incomplete(
                 f"{early[0]} is there before the command is started, so that nobody knows what wrote it"
             )
         began = time.monotonic()
         words = [self.runner.launch.python if command[0] == "python" else command[0], *command[1:]]
-        try:
-            status, output = supervise.run_plain(
-                words, self.tree, self.env, self._deadline, self.runner.cancelled
-            )
-        except TimeoutError:
+        load = (self.runner.launch.python, self.spec.conditions.load)
+        status, output, problem = self.site.plain(words, self.settled.tree, self.env, self._left, load)
+        self.site.leave(self.settled.place)  # what it left behind may still write
+        if problem == TIMEOUT:
             if time.monotonic() > self.runner.deadline:
                 return _incomplete("the time budget ran out")
             return _incomplete(f"no end within {time.monotonic() - began:.0f} s, many times what base takes")
-        except OSError as error:
-            return _incomplete(f"{command[0]} could not be started: {error.strerror or error}")
-        finally:
-            supervise.reap(str(self.place))  # what it left behind may still write
+        if problem:
+            return _incomplete(f"{command[0]} could not be started: {problem}")
         if self.runner.cancelled.is_set():
             return _incomplete("cancelled", status)
         footer = self._read(status, output)
@@ -69,10 +69,11 @@ class ReportedRun:
             self.runner.took.append(time.monotonic() - began)
         return footer
 
-    def _deadline(self) -> float:
-        """The budget's end, or sooner once it is known how long a run takes."""
+    def _left(self) -> float:
+        """Seconds to the budget's end, or sooner once it is known how long a run takes."""
         usual = max(self.runner.took, default=float("inf"))
-        return min(self.runner.deadline, self._began + max(self.spec.timeout, _SLACK * usual))
+        end = min(self.runner.deadline, self._began + max(self.spec.timeout, _SLACK * usual))
+        return end - time.monotonic()
 
     def __post_init__(self) -> None:
         self._began = time.monotonic()
@@ -80,7 +81,7 @@ class ReportedRun:
     def _read(self, status: int, output: str) -> Footer:
         try:
             run = self._run()
-        except (reportfiles.NotAReport, Misused) as error:
+        except (NotAReport, Misused) as error:
             reason = error.reason if isinstance(error, Misused) else str(error)
             return _incomplete(f"{self._text(reason)}; {_tail(output)}", status)
         if run is None:
@@ -101,10 +102,10 @@ class ReportedRun:
         return Footer(complete=not reason, counts=counts, reason=reason, status=status)
 
     def _run(self) -> Run | None:
-        names = reportfiles.found(self.tree, self.runner.report)
+        names = self.site.reports(self.settled.tree, self.runner.report)
         parts: dict[str, Run] = {}
         for name in names:
-            (parts[name],) = read_chunks(reportfiles.pieces(self.tree, name), name, seed=self.spec.seed)
+            (parts[name],) = read_chunks(self.site.report(self.settled.tree, name), name, seed=self.spec.seed)
         if len(parts) == 1:
             return next(iter(parts.values()))
         return joined(parts, self.runner.report) if parts else None
@@ -122,7 +123,7 @@ class ReportedRun:
 
     def _text(self, text: str) -> str:
         """Return ``text`` as it is in every run: without the folder of this one."""
-        return text.replace(f"{self.tree}/", "").replace(str(self.place), "<run>")
+        return text.replace(f"{self.settled.tree}/", "").replace(self.settled.place, "<run>")
 
 
 def _tail(output: str) -> str:

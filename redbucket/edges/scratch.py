@@ -13,38 +13,12 @@ from types import TracebackType
 
 from redbucket.core.errors import Undecided
 from redbucket.core.patch import ABSENT_MODE, Change, Entry
+from redbucket.edges import barestore
 from redbucket.edges.git import Caller, failure
 from redbucket.edges.hunks import Hunks, read_hunks
 from redbucket.edges.objects import Objects
 from redbucket.edges.repository import Repository, quoted_path
 from redbucket.edges.workshop import cannot_write
-
-# Written by hand after gitrepository-layout(5): `git init` costs a process, and obeys templates and defaults.
-_CONFIG = """\
-[core]
-\trepositoryFormatVersion = 1
-\tbare = true
-\tfileMode = true
-\tsymlinks = true
-\tautocrlf = false
-\teol = lf
-\tsafecrlf = false
-\tattributesFile = /dev/null
-\texcludesFile = /dev/null
-\tlogAllRefUpdates = false
-[extensions]
-\tobjectFormat = {object_format}
-[gc]
-\tauto = 0
-[checkout]
-\tworkers = {workers}
-\tthresholdForParallelism = 200
-"""
-
-# info/attributes outranks every .gitattributes of a tree: bytes leave the object database unchanged.
-_ATTRIBUTES = "* !text !eol !crlf !ident !filter !working-tree-encoding !merge !diff !conflict-marker-size\n"
-
-_SEALED = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ATTR_NOSYSTEM": "1"}
 
 
 @dataclass(frozen=True)
@@ -64,8 +38,9 @@ class Scratch:
 
     def __init__(self, folder: Path, repository: Repository) -> None:
         self.folder = folder
+        self.object_format = repository.object_format
         self._lay_down(repository)
-        self.git = Caller(folder, {**_SEALED, "GIT_DIR": str(folder.absolute())})
+        self.git = Caller(folder, {**barestore.SEALED, "GIT_DIR": str(folder.absolute())})
         self.objects = Objects(self.git)
         self._repository = repository
         self._lock = threading.Lock()
@@ -76,15 +51,8 @@ class Scratch:
 
     def _lay_down(self, repository: Repository) -> None:
         try:
-            for name in ("objects/info", "objects/pack", "refs/heads", "info", "indexes"):
-                (self.folder / name).mkdir(parents=True, exist_ok=True)
-            workers = max(1, min(8, os.cpu_count() or 1))
-            config = _CONFIG.format(object_format=repository.object_format, workers=workers)
-            (self.folder / "config").write_text(config)
-            (self.folder / "HEAD").write_text("ref: refs/heads/none\n")
-            (self.folder / "info/attributes").write_text(_ATTRIBUTES)
-            lines = "".join(quoted_path(str(path)) + "\n" for path in repository.objects_dirs)
-            (self.folder / "objects/info/alternates").write_bytes(os.fsencode(lines))
+            alternates = [quoted_path(str(path)) for path in repository.objects_dirs]
+            barestore.lay_down(self.folder, repository.object_format, alternates)
         except OSError as problem:
             raise cannot_write(self.folder, problem) from problem
 

@@ -374,4 +374,4 @@ def reap(place: str) -> int:
 def _lives_in(needle: bytes, process: Path) -> bool:
     if needle in (process / "environ").read_bytes():
         return True
-    return (os.fsencode((process / "cwd").readlink()) + b"/").startswith(needle)
+    return (os.fsencode(os.readlink(process / "cwd")) + b"/").startswith(needle)  # noqa: PTH115 (Python 3.8)

@@ -15,7 +15,6 @@ from pathlib import Path
 from types import TracebackType
 
 from redbucket.core.errors import WorldFailed
-from redbucket.core.records import SCHEMA
 from redbucket.edges.names import PATTERN, shuffled
 
 _PREFIX = "redbucket-"
@@ -153,6 +152,8 @@ def set_aside(folder: Path) -> Path | None:
 
 
 def _is_record(path: Path) -> bool:
+    from redbucket.core.records import SCHEMA  # not on the far side of a connection
+
     try:
         with path.open("rb") as stream:
             return SCHEMA.encode() in stream.read(4096)
@@ -202,7 +203,7 @@ def remove(root: Path) -> bool:
     The lock file goes last, so that a broken-off removal is finished by the next start.
     """
     for marker in root.glob(f"{_MARKER}*"):
-        name = marker.name.removeprefix(_MARKER)
+        name = marker.name[len(_MARKER) :]
         if re.fullmatch(_ELSEWHERE + PATTERN, name):  # code under test may write here
             place = root.parent / name
             _open_up(place)

@@ -36,6 +36,7 @@ class Request:
     timeout: float | None = None
     budget: float | None = None
     misses: tuple[str, ...] = ()
+    runner: str | None = None
 
 
 @dataclass(frozen=True)
