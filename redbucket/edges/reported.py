@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from string import ascii_letters, digits
 from typing import TYPE_CHECKING
 
 from redbucket.core.errors import Misused
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 # A command whose first runs took so long may take this many times as long: load is no hang.
 _SLACK = 10.0
 _SHOWN = 600
+_OF_PATHS = f"{ascii_letters}{digits}_./-"
 
 
 @dataclass
@@ -123,7 +125,22 @@ class ReportedRun:
 
     def _text(self, text: str) -> str:
         """Return ``text`` as it is in every run: without the folder of this one."""
-        return text.replace(f"{self.settled.tree}/", "").replace(self.settled.place, "<run>")
+        place, tree = self.settled.place, self.settled.tree
+        folder = place.rpartition("/")[2]
+        if folder not in text:
+            return text
+        text = text.replace(f"{tree}/", "")
+        # pytest counts its paths from the nearest configuration above the tree, and writes them with dots, too
+        for separator in "/.":
+            text = _without(text, f"{folder}{separator}{tree.rpartition('/')[2]}{separator}")
+        return text.replace(place, "<run>")
+
+
+def _without(text: str, middle: str) -> str:
+    """Return ``text`` without ``middle`` and the part of the path that stands before it, in one pass."""
+    *before, last = text.split(middle)
+    kept = [part.rstrip(_OF_PATHS) for part in before]
+    return "".join([*kept, last])
 
 
 def _tail(output: str) -> str:

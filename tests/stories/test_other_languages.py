@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.gitkit import Content
-from tests.stories.kit import Shop, Told, redbucket
+from tests.stories.kit import SHOP, Shop, Told, redbucket
 
 NODE = shutil.which("node")
 # node 18 has a test runner and no reporter for JUnit XML
@@ -371,6 +371,20 @@ def test_paths_of_a_run_are_no_part_of_an_id_or_a_failure(tmp_path: Path) -> Non
     shop.patch({"product.py": writes(*GREEN, where, status=1)})
     row = shop.gate().row("c::x")
     assert (row["outcomes"]["H"], row["message"]) == (["failed"] * 3, "x is wrong")
+
+
+def test_pytest_s_own_report(tmp_path: Path) -> None:
+    command = '["python", "-m", "pytest", "--junitxml=junit.xml"]'
+    rules = f'[run]\ncommand = {command}\nformat = "junit"\nreport = "junit.xml"\n'
+    shop = Shop.open(tmp_path, rules=rules)
+    shop.patch({"shop.py": SHOP.replace("sum(prices)", "len(prices)")})
+    told = shop.gate()
+    assert told.exit_code == 1
+    assert {row["nodeid"]: row["bucket"] for row in told.report["tests"]} == {
+        "tests/test_shop.py::ShopTests::test_total": "invariant_miss",
+        "tests/test_shop.py::ShopTests::test_total_of_nothing": "stable_pass",
+        "tests/test_shop.py::ShopTests::test_label": "stable_pass",
+    }
 
 
 def test_a_command_that_is_not_there(tmp_path: Path) -> None:
