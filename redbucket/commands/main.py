@@ -40,6 +40,7 @@ from redbucket.commands.options import (
 )
 from redbucket.commands.oracle import oracle
 from redbucket.commands.replay import replay
+from redbucket.commands.report import report as report_command
 from redbucket.commands.rerun import rerun, ticket
 from redbucket.commands.review import review
 from redbucket.core.errors import Misused
@@ -298,6 +299,7 @@ COMMANDS: tuple[click.Command, ...] = (
     guard,
     rerun,
     ticket,
+    report_command,
     classify,
     fixtures,
     flakes,

@@ -26,14 +26,24 @@ _PROMISED = {
 def render(report: GateReport, *, width: int = 80, color: bool = False, verbose: bool = False) -> str:
     """Return ``report`` as indented JSON; the options change nothing."""
     if not report.summary:
-        reasons = ", ".join(phrases.reasons(report, phrases.grouped(report.tests)))
-        report = msgspec.structs.replace(report, summary=f"{phrases.verdict_word(report.verdict)}: {reasons}")
+        report = msgspec.structs.replace(report, summary=_summary(report))
     try:
         encoded = msgspec.json.encode(report, order="deterministic")
     except UnicodeEncodeError:
         encoded = msgspec.json.encode(_escaped(msgspec.to_builtins(report)), order="deterministic")
     text = msgspec.json.format(encoded, indent=2).decode()
     return _OBEYED.sub(lambda m: f"\\u{ord(m[0]):04x}", text) + "\n"
+
+
+def read_back(report: GateReport) -> GateReport:
+    """Return a report that was read from JSON as it was before: without the summary that ``render`` made."""
+    plain = msgspec.structs.replace(report, summary="")
+    return plain if report.summary == _summary(plain) else report
+
+
+def _summary(report: GateReport) -> str:
+    reasons = ", ".join(phrases.reasons(report, phrases.grouped(report.tests)))
+    return f"{phrases.verdict_word(report.verdict)}: {reasons}"
 
 
 def schema() -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
@@ -251,3 +252,30 @@ def test_a_refusal_repeats_the_command_that_was_given(tmp_path: Path) -> None:
     again = f"$ redbucket guard --base main --head agent/fix --head-ref 'agent/x y' -C {shop.path}\n"
     assert again in told.out
     assert again in redbucket("guard", "-C", shop.path, *words[1:]).out
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "markdown", "html"])
+def test_a_saved_report_gives_what_the_gate_would_have_given(green: Shop, tmp_path: Path, form: str) -> None:
+    saved = tmp_path / "verdict.json"
+    assert redbucket(*guards(green, "--format", "json", "--output", saved)).exit_code == 0
+    told = json.loads(saved.read_text())
+    ended = redbucket("report", saved, "--format", form)
+    assert (ended.exit_code, ended.err) == (0, "")
+    directly = redbucket(*guards(green, "--format", form))
+    # but for the time that each took
+    time, other = (f"{seconds:.1f} s" for seconds in (told["duration"], -1))
+    if form == "json":
+        assert json.loads(ended.out) == told
+    elif form == "text":
+        assert ended.out.replace(time, other) == re.sub(r"\d+\.\d s", other, directly.out)
+    else:
+        assert ended.out.splitlines()[0] == directly.out.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", '{"schema": "other/1", "verdict": "accept", "exit_code": 0}', "\0"]
+)
+def test_what_is_no_report_is_misuse(tmp_path: Path, content: str) -> None:
+    (tmp_path / "x.json").write_text(content)
+    ended = redbucket("report", tmp_path / "x.json")
+    assert (ended.exit_code, ended.errors, ended.out) == (3, ["not-a-report"], "")
