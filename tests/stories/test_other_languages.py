@@ -265,6 +265,9 @@ def undecided(told: Told, words: str) -> None:
     assert set(told.problems) == {"report-incomplete"}
     reasons = " ".join(problem["reason"] for problem in told.report["undecided"])
     assert words in reasons
+    assert all(
+        "it is the patch that ends the run" in problem["remedy"] for problem in told.report["undecided"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -288,6 +291,15 @@ def test_what_leaves_a_doubt_is_not_green(tmp_path: Path, product: str, words: s
     shop = reporter(tmp_path, writes(*GREEN))
     shop.patch({"product.py": product})
     undecided(shop.gate(), words)
+
+
+def test_base_s_own_report_must_be_whole(tmp_path: Path) -> None:
+    shop = reporter(tmp_path, writes(*GREEN, status=1))
+    shop.patch({"product.py": writes(*GREEN)})
+    told = shop.gate()
+    assert (told.exit_code, told.problems) == (2, ["report-incomplete"])
+    assert told.report["undecided"][0]["reason"].startswith("base's run: ")
+    assert "write a whole report" in told.report["undecided"][0]["remedy"]
 
 
 def test_a_report_that_is_there_before_the_run(tmp_path: Path) -> None:
