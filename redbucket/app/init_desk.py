@@ -85,7 +85,14 @@ def run(
         if each.what == "pre-commit"
     )
     on_path = shutil.which("redbucket-protected-paths") is not None
-    steps = init.next_steps(seen, written, by_pre_commit=by_pre_commit, on_path=on_path, parents=parents)
+    steps = init.next_steps(
+        seen,
+        written,
+        by_pre_commit=by_pre_commit,
+        on_path=on_path,
+        parents=parents,
+        at_top=Path.cwd().resolve() == Path(seen.top).resolve(),
+    )
     emit("\n" + steps_text(steps, _width()), None)
     return ACCEPTED
 

@@ -69,6 +69,7 @@ class Lookout:
             properties=self._properties(),
             agents=inithooks.agents_in_use({*self._entries, *self._files}),
             source=self._source,
+            dirty=self._opened.repository.uncommitted(),
         )
         # no recorder sees what another language's tests open
         if not run or other:

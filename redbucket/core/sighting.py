@@ -39,8 +39,8 @@ class Sighting:
     """One repository as ``init`` found it.
 
     ``files`` are the work tree's files that may be kept, by path, with their bytes; ``paths`` the names of all
-    tracked files. ``properties`` maps a test file to its numbers of tests and of properties. ``trial`` is None
-    where no test was run.
+    tracked files. ``dirty`` says that the work tree's differ from the commit. ``properties`` maps a test file to
+    its numbers of tests and of properties. ``trial`` is None where no test was run.
     """
 
     top: str
@@ -57,6 +57,7 @@ class Sighting:
     properties: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     agents: tuple[str, ...] = ()
     source: Source | None = None
+    dirty: bool = False
 
 
 @dataclass(frozen=True)

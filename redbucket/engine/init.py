@@ -60,6 +60,8 @@ def require_tests(trial: Trial, tried: Sequence[str], interpreter: str) -> None:
 def sightings(seen: Sighting, plan_: Plan, recorded: int) -> list[tuple[str, str]]:
     """Return what was seen, as (heading, sentence); ``recorded`` is how many fixtures the policy covers."""
     rows = [("branch", f"patches land on {seen.branch}")]
+    if seen.dirty:
+        rows.append(("", "tracked files differ from this commit: the tests were those of the commit"))
     trial = seen.trial
     command = " ".join(seen.command)
     if trial is None:
@@ -117,14 +119,23 @@ def _few(names: Sequence[str]) -> str:
 
 
 def next_steps(
-    seen: Sighting, written: Sequence[Proposed], *, by_pre_commit: bool, on_path: bool, parents: int
+    seen: Sighting,
+    written: Sequence[Proposed],
+    *,
+    by_pre_commit: bool,
+    on_path: bool,
+    parents: int,
+    at_top: bool,
 ) -> list[tuple[str, str]]:
     """Return (what it is for, command) in order: commit, hooks, doctor, the first gate.
 
     ``by_pre_commit`` says that pre-commit has redbucket's hooks; ``on_path`` that the commands of these hooks are
-    found; ``parents`` how many commits HEAD has behind it.
+    found; ``parents`` how many commits HEAD has behind it; ``at_top`` that the shell stands at the top of the
+    work tree.
     """
     steps = []
+    if not at_top:
+        steps.append(("go to the top of the repository", f"cd {quote(seen.top)}"))
     if not on_path and any(each.what in ("pre-commit", "agents") for each in written) and seen.source is None:
         steps.append(("put redbucket on PATH, where the hooks look for it", "pipx install PATH-OF-REDBUCKET"))
     if initci.needs_source(written):

@@ -85,7 +85,8 @@ def test_what_it_says_leads_to_a_gate(repo: Repo) -> None:
         ["sha256sum", "-c", "--strict", "fixtures.sha256"], cwd=repo.path, check=True, capture_output=True
     )
     commands = [line.strip()[2:] for line in ended.out.splitlines() if line.strip().startswith("$ ")]
-    commit, hooks, doctor, gate = commands[:4]
+    assert commands[0] == f"cd {repo.path}"
+    commit, hooks, doctor, gate = commands[1:5]
     environment = repo.environment(
         **{**repo.people(), "VIRTUAL_ENV": sys.prefix, "PATH": f"{sys.prefix}/bin:{os.environ['PATH']}"}
     )
@@ -164,6 +165,25 @@ def test_unittest_projects_get_unittest(tmp_path: Path) -> None:
     policy = (repo.path / "redbucket.toml").read_text()
     assert 'protected_branches = ["master"]' in policy
     assert '"unittest", "discover", "-s", "tests", "-t", "."' in policy
+
+
+def test_from_a_folder_below_the_top_it_is_the_same(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    (repo.path / "shop.py").write_text("def total(prices):\n    return 0\n")
+    monkeypatch.chdir(repo.path / "tests")
+    ended = redbucket("init", "--yes")
+    assert ended.exit_code == 0
+    assert untracked(repo) == ALL
+    assert f"$ cd {repo.path}" in ended.out
+    # the change that is not committed is not what was run
+    assert "tracked files differ" in ended.out
+    assert "already, and will not block" not in ended.out
+    monkeypatch.chdir(repo.path)
+    assert "$ cd " not in redbucket("init", "--yes").out
+
+
+def test_a_bare_repository_is_no_place_for_it(tmp_path: Path) -> None:
+    ended = redbucket("init", "-C", Repo.init(tmp_path / "bare.git", "--bare").path)
+    assert (ended.exit_code, ended.errors) == (3, ["no-work-tree"])
 
 
 def test_red_tests_are_said(repo: Repo) -> None:
