@@ -55,13 +55,13 @@ def land(shop: Shop, files: dict[str, Content]) -> None:
     shop.repo.commit(files, "an answer", when=int(time.time()) + 1)
 
 
-def keep(tmp_path: Path, *rows: LedgerRow, days_ago: int = 1) -> None:
+def keep(tmp_path: Path, *rows: LedgerRow, days_ago: int = 1, head: str = "h" * 40) -> None:
     """Put a gate into the ledger as if it had run some days ago."""
     when = datetime.now(timezone.utc) - timedelta(days=days_ago)
     with opened(tmp_path / "ledger.sqlite") as ledger:
         at = when.strftime("%Y-%m-%dT%H:%M:%SZ")
         ledger.add_gate(
-            LedgerGate(at, "b" * 40, "main", "h" * 40, "t" * 40, "refuse", 1, True, "1", 3, 1.0, rows)
+            LedgerGate(at, "b" * 40, "main", head, "t" * 40, "refuse", 1, True, "1", 3, 1.0, rows)
         )
 
 
@@ -85,7 +85,7 @@ def test_a_miss_becomes_a_property(shop: Shop) -> None:
 
 
 def test_a_reviewed_property_counts_once_it_has_landed(shop: Shop, tmp_path: Path) -> None:
-    assert shop.gate().exit_code == 1
+    keep(tmp_path, LedgerRow(TOTAL, "invariant_miss"), head=shop.repo.git("rev-parse", "agent/fix"))
     unnamed = PROPERTY.replace(TOTAL, "something")
     draft = tmp_path / "test_total.py"
     draft.write_text(unnamed)

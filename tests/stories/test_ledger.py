@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from redbucket.app.remember import history
+from redbucket.core.ledgered import LedgerGate, LedgerRow
+from redbucket.edges.ledger import opened
 from tests.stories.kit import SHOP, Shop, assert_clear, redbucket
 
 WRONG = SHOP.replace("sum(prices)", "len(prices)")
@@ -67,7 +70,8 @@ def test_a_ledger_that_can_t_be_used_changes_nothing(
     shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     place = tmp_path / "ledger.sqlite"
-    expected = shop.gate()
+    with opened(place):
+        pass
     with closing(sqlite3.connect(place, isolation_level=None)) as other:
         if how == "locked":
             other.execute("BEGIN IMMEDIATE")
@@ -78,8 +82,12 @@ def test_a_ledger_that_can_t_be_used_changes_nothing(
         else:
             monkeypatch.setenv("REDBUCKET_LEDGER", "/dev/null/ledger.sqlite")
         told = shop.gate()
-    assert told.exit_code == expected.exit_code
-    assert told.buckets() == expected.buckets()
+    assert (told.exit_code, told.report["verdict"]) == (1, "refuse")
+    assert told.buckets() == {
+        "test_total": "invariant_miss",
+        "test_total_of_nothing": "stable_pass",
+        "test_label": "stable_pass",
+    }
     assert len(told.err.splitlines()) == 1
     assert told.err.startswith("redbucket: not kept: the ledger ")
     assert told.errors == ["ledger-unusable"]
@@ -129,3 +137,31 @@ def test_a_static_hook_does_not_load_sqlite(shop: Shop, name: str) -> None:
         [sys.executable, "-c", script], cwd=shop.path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_end_of_a_freeze_is_kept(shop: Shop) -> None:
+    entry = (
+        '["tests/test_shop.py::test_a"]\nowner = "me"\nticket = "T-1"\nexpires = 2099-01-01\n'
+        'replay = "runs/a.json"\nreason = ""\n'
+    )
+    shop.repo.commit({"flakes.toml": entry}, "a freeze")
+    assert redbucket("flakes", "remove", "tests/test_shop.py::test_a", "-C", shop.path).exit_code == 0
+    (freeze,) = [one for one in exported(shop) if one["table"] == "freeze"]
+    assert (freeze["nodeid"], freeze["action"]) == ("tests/test_shop.py::test_a", "remove")
+
+
+def test_how_often_base_failed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "ledger.sqlite"
+    monkeypatch.setenv("REDBUCKET_LEDGER", str(place))
+    assert history(tmp_path, "t.py::a") == ""
+    row = LedgerRow("t.py::a", "noise", base_failed=1, base_runs=4)
+    with opened(place) as ledger:
+        for day in (1, 2):
+            at = f"2026-11-0{day}T00:00:00Z"
+            ledger.add_gate(LedgerGate(at, "b", "main", "h", "t", "accept", 0, True, "1", 3, 1.0, (row,)))
+    assert history(tmp_path, "t.py::a") == (
+        "by the ledger, it failed in 2 of 8 runs of base, in 2 gates since 2026-11-01"
+    )
+    assert history(tmp_path, "t.py::b") == ""
+    place.write_text("no database at all")
+    assert history(tmp_path, "t.py::a") == ""
