@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.foreign_config import judging_changes
-from redbucket.core.foreign_locks import is_lock, replaced
 from redbucket.core.importnames import is_binary_module
 from redbucket.core.patch import Change
 from redbucket.core.paths import JudgeSide, fold
@@ -185,6 +184,8 @@ def _locks(context: Context, judge: JudgeSide) -> Iterator[Finding]:
     """Lock files by which the runner's own packages are installed, where tests are run by a runner of any language."""
     if judge.policy.run.format != "junit":
         return
+    from redbucket.core.foreign_locks import is_lock, replaced  # a hook of a Python project does without
+
     for path in sorted(context.agent_paths):
         if not is_lock(path) or judge.is_protected(path):
             continue

@@ -150,6 +150,19 @@ def test_an_agent_s_tests_do_not_judge(tmp_path: Path) -> None:
 
 
 @needs_node
+def test_a_person_brings_tests_along(tmp_path: Path) -> None:
+    shop = cart(tmp_path)
+    renamed = TESTS.replace("it('adds nothing'", "it('is 0 for nothing'")
+    shop.patch({"test/cart.test.mjs": renamed}, branch="feature", author="Ada <ada@example.org>")
+    told = shop.gate("feature")
+    assert (told.exit_code, told.row("is 0 for nothing")["bucket"]) == (0, "stable_pass")
+    assert [f["severity"] for f in told.findings("vanished-test")] == ["warn"]
+    wrong = TESTS.replace("total([1, 2, 3]), 6", "total([1, 2, 3]), 7")
+    shop.patch({"test/cart.test.mjs": wrong}, branch="wrong", author="Ada <ada@example.org>")
+    assert shop.gate("wrong").row("cart::adds")["bucket"] == "invariant_miss"
+
+
+@needs_node
 def test_a_moved_fixture_is_drift(tmp_path: Path) -> None:
     shop = cart(tmp_path)
     shop.patch({"test/rates.json": '{"rate": 3}\n'})
