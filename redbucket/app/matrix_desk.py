@@ -13,6 +13,7 @@ from redbucket.app.session import Session, UserHistory
 from redbucket.core.brought import Expected, accepted
 from redbucket.core.errors import Misused
 from redbucket.core.plural import plural
+from redbucket.core.policy import scope_of
 from redbucket.core.readers import read
 from redbucket.core.records import Run
 from redbucket.core.report import GateReport, Problem
@@ -30,7 +31,7 @@ def draw(opened: Session, request: Request) -> Ticket:
     """Return the ticket of one gate: base and head as ids, and how many runs there are to be."""
     subject = examine(request, UserHistory(opened.repository), opened.scratch)  # type: ignore[arg-type]
     run = subject.policy.run
-    reruns, scope = request.reruns or run.reruns, request.scope or run.scope
+    reruns, scope = request.reruns or run.reruns, scope_of(run, request.scope)
     of = full_runs(reruns, scope)
     return Ticket(
         base=subject.patch.base,

@@ -194,6 +194,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     ] = {}
 
 
+def scope_of(run: Run, asked: str | None) -> str:
+    """Return what is rerun: as asked, else as the policy says; a command without a recorder runs all its tests."""
+    return "all" if run.format == "junit" else asked or run.scope
+
+
 class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The whole file; absent tables and keys take the documented defaults."""
 

@@ -11,6 +11,7 @@ from redbucket.core.align import function_of
 from redbucket.core.buckets import Bucket
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.plural import plural
+from redbucket.core.policy import scope_of
 from redbucket.core.report import GateReport, IdentityReport, Problem, Row
 from redbucket.core.testpath import pytest_id
 from redbucket.core.verdict import EXIT_CODES, count, decide
@@ -89,7 +90,7 @@ def gate(request: Request, tools: Tools) -> GateReport:
     specs = specs_for(subject, tools.objects, as_module=as_module, timeout=request.timeout or run.timeout)
     report.seed = specs.seed
     report.reruns = request.reruns or run.reruns
-    scope = "all" if specs.whole else request.scope or run.scope
+    scope = scope_of(run, request.scope)
     if tools.brought is not None:
         first = opening(replace(specs), full_runs(report.reruns, scope))
         bench, problems, notes = tools.brought(subject, first, bench)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.gitkit import Content
-from tests.stories.kit import SHOP, Shop, Told, redbucket
+from tests.stories.kit import SHOP, Shop, Told, redbucket, reported
 
 NODE = shutil.which("node")
 # node 18 has a test runner and no reporter for JUnit XML
@@ -355,6 +355,21 @@ def test_a_failure_stands_whatever_the_status(tmp_path: Path) -> None:
     shop.patch({"product.py": writes(*RED, status=0)})
     told = shop.gate()
     assert (told.exit_code, told.row("two")["bucket"]) == (1, "invariant_miss")
+
+
+def test_the_runs_may_be_made_in_other_jobs(tmp_path: Path) -> None:
+    shop = reporter(tmp_path, writes(*GREEN), more='scope = "failed"\n')
+    shop.patch({"product.py": writes(*RED, status=1)})
+    ticket, runs = tmp_path / "ticket.json", tmp_path / "runs"
+    at = ("-C", shop.path)
+    drawn = redbucket("ticket", *at, "--base", "main", "--head", "agent/fix", "--output", ticket)
+    assert drawn.exit_code == 0, drawn.err
+    for number in ("1", "2", "3"):
+        made = redbucket("rerun", *at, "--run", number, "--of", "3", "--ticket", ticket, "--out", runs)
+        assert made.exit_code == 0, made.err
+    told = reported("gate", *at, "--records", runs, "--ticket", ticket)
+    row = told.row("two")
+    assert (told.exit_code, row["bucket"], row["outcomes"]["H"]) == (1, "invariant_miss", ["failed"] * 3)
 
 
 def test_what_was_red_before_is_not_this_patch_s(tmp_path: Path) -> None:
