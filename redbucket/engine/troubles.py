@@ -23,13 +23,13 @@ def troubles_of(head: Sequence[Run], collected: Run) -> list[Problem]:
             ids.setdefault(key, []).append(run.run_id)
     troubles = []
     for key, (code, reason, remedy) in said.items():
-        if code == REPORT_CODE and not collected.broken:
+        if code == "report-incomplete" and not collected.broken:
             remedy = _OF_THE_PATCH
         which = f"run{'s' if len(ids[key]) > 1 else ''} {', '.join(map(str, ids[key]))}"
         troubles.append(Problem(code=code, reason=f"{which}: {reason}", remedy=remedy))
     if collected.broken and collected.session.runner == "junit":
         said_of_base = f"base's run: {_without_source(collected)}"
-        troubles.append(Problem(code=REPORT_CODE, reason=said_of_base, remedy=_REPORT))
+        troubles.append(Problem(code="report-incomplete", reason=said_of_base, remedy=_REPORT))
     elif collected.broken:
         # without base's list of tests nobody knows which of them are gone
         troubles.append(
@@ -42,7 +42,6 @@ def troubles_of(head: Sequence[Run], collected: Run) -> list[Problem]:
     return troubles
 
 
-REPORT_CODE = "report-incomplete"
 _OF_THE_PATCH = (
     "base's report is whole, so it is the patch that ends the run: see the end of its output above, for instance an "
     "error of the compiler"
@@ -60,7 +59,7 @@ _IMPORTABLE = (
 def _fault(run: Run) -> tuple[str, str, str] | None:
     """Return code, reason and remedy if a run can't be counted on."""
     if run.broken and run.session.runner == "junit":
-        return (REPORT_CODE, _without_source(run), _REPORT)
+        return ("report-incomplete", _without_source(run), _REPORT)
     if run.broken:
         return (
             "record-incomplete",
