@@ -156,13 +156,14 @@ def _drift(top: Path) -> None:
 
 
 def _race(top: Path) -> None:
-    # In two of three runs each test loses a count: of three tests in three runs hardly ever none is seen both ways.
+    # In about half of the runs a test loses a count: of three tests in three runs hardly ever none is seen both
+    # ways, and hardly ever one fails in every run that the challenge adds.
     _replace(
         _module(top),
         "        self.counts[bucket(value, self.edges)] += 1\n",
         "        index = bucket(value, self.edges)\n"
         "        seen = self.counts[index]\n"
-        "        if os.urandom(1)[0] < 7:  # a slow path, now and then\n"
+        "        if os.urandom(1)[0] < 4:  # a slow path, now and then\n"
         "            time.sleep(0.005)\n"
         "        self.counts[index] = seen + 1\n",
     )

@@ -31,6 +31,10 @@ def finish(report: GateReport, form: str, output: Path | None, *, quiet: bool, v
     """Print the report and return its exit code; ``quiet`` leaves out a text that accepts."""
     if not (quiet and form == "text" and report.exit_code == 0):
         emit(_render(report, form, output, verbose=verbose), output)
+        if output is not None and not quiet:
+            from redbucket.formats.phrases import summary
+
+            say(f"redbucket: {summary(report)}; the report is in {output}\n")
     return int(report.exit_code)
 
 

@@ -138,7 +138,8 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="
     build wrote, ``tampered`` those that
     differ after the run, ``patched`` parts of the test machinery that were replaced in it,
     ``dropped`` the options and variables that would have rewritten expectations, ``appeared``
-    new files under the fixture paths, ``unplayed`` how many interactions of a cassette no test asked for.
+    new files under the fixture paths, ``unwatched`` changed files whose lines could not be
+    watched, ``unplayed`` how many interactions of a cassette no test asked for.
     """
 
     complete: bool
@@ -155,6 +156,7 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="
     prepared: list[str] = []
     patched: list[str] = []
     dropped: list[str] = []
+    unwatched: list[str] = []
     appeared: list[str] = []
     unplayed: dict[str, int] = {}
 
@@ -213,6 +215,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     prepared: tuple[str, ...] = ()
     patched: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
+    unwatched: tuple[str, ...] = ()
     appeared: tuple[str, ...] = ()
     unplayed: dict[str, int] = {}
     duration: float = 0.0

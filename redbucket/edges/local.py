@@ -361,7 +361,7 @@ class _Run:
         elif kind == "origins":
             for name in ("foreign", "elsewhere", "parts", "unplayed"):
                 self.extra.setdefault(name, {}).update(event[name])
-            for name in ("patched", "dropped"):
+            for name in ("patched", "dropped", "unwatched"):
                 self.extra[name] = sorted({*self.extra.get(name, ()), *event[name]})
             return
         elif kind != "session":

@@ -133,7 +133,7 @@ def gate(request: Request, tools: Tools) -> GateReport:
     report.findings = [f for f in report.findings if f.rule != "untrusted-test" or f.nodeid not in listed]
     report.findings += findings
     report.rows = placed(report.rows, subject.merged)
-    _untrusted_green(report, judged.touching, specs)
+    _untrusted_green(report, judged.touching, judged.unwatched, specs)
     if subject.policy.gate.oracle != "off" and not specs.whole and not any(row.blocks for row in report.rows):
         from redbucket.engine.oraclegate import weak_oracle
 
@@ -189,7 +189,7 @@ def _conflict(path: str) -> Finding:
     )
 
 
-def _untrusted_green(report: _Report, touching: int, specs: Specs) -> None:
+def _untrusted_green(report: _Report, touching: int, unwatched: Sequence[str], specs: Specs) -> None:
     """Green that rests on no trusted test that ran a changed line is said loudly."""
     if not specs.lines or touching:
         return
@@ -197,9 +197,13 @@ def _untrusted_green(report: _Report, touching: int, specs: Specs) -> None:
         return
     if any(row.blocks for row in report.rows):
         return  # not green: often the one test that runs the change is the one that fails
+    refuse = report.subject.policy.gate.untrusted_green == "refuse"
+    hidden = sorted(set(specs.lines).intersection(unwatched))
+    if hidden:
+        (report.problems if refuse else report.notes).append(_unwatched(hidden))
+        return
     report.untrusted_green = True
     own = sum(row.bucket is Bucket.UNTRUSTED for row in report.rows)
-    refuse = report.subject.policy.gate.untrusted_green == "refuse"
     report.findings.append(
         Finding(
             rule="untrusted-green",
@@ -210,6 +214,16 @@ def _untrusted_green(report: _Report, touching: int, specs: Specs) -> None:
             + " (what tests start in other processes is not seen)",
             remedy="a human reviews and endorses a test that runs the change, or writes one in base first",
         )
+    )
+
+
+def _unwatched(paths: Sequence[str]) -> Problem:
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    return Problem(
+        code="lines-unwatched",
+        reason=f"it is not known whether a trusted test runs the change: {paths[0]}{more} was imported by pytest"
+        " itself (a plugin, or what pytest needs), and before Python 3.12 its lines can't be watched then",
+        remedy="run the tests with Python 3.12 or newer to know",
     )
 
 

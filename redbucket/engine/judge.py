@@ -66,6 +66,7 @@ class Judge:
         listing = self.specs.make("B") if whole else self.specs.make("B", "collect", collect_only=True)
         *head, collected = self.bench.run([*first, listing])
         out.session = head[0].session.interpreter
+        out.unwatched = head[0].unwatched
         trials = out.trials = self._aligned(head, collected)
         for run in head:
             trials.add(run)

@@ -40,6 +40,7 @@ class Judged:
     trials: Trials = field(default_factory=Trials)
     session: str = ""
     touching: int = 0
+    unwatched: tuple[str, ...] = ()
 
 
 @dataclass

@@ -26,7 +26,7 @@ _PROMISED = {
 def render(report: GateReport, *, width: int = 80, color: bool = False, verbose: bool = False) -> str:
     """Return ``report`` as indented JSON; the options change nothing."""
     if not report.summary:
-        report = msgspec.structs.replace(report, summary=_summary(report))
+        report = msgspec.structs.replace(report, summary=phrases.summary(report))
     try:
         encoded = msgspec.json.encode(report, order="deterministic")
     except UnicodeEncodeError:
@@ -38,12 +38,7 @@ def render(report: GateReport, *, width: int = 80, color: bool = False, verbose:
 def read_back(report: GateReport) -> GateReport:
     """Return a report that was read from JSON as it was before: without the summary that ``render`` made."""
     plain = msgspec.structs.replace(report, summary="")
-    return plain if report.summary == _summary(plain) else report
-
-
-def _summary(report: GateReport) -> str:
-    reasons = ", ".join(phrases.reasons(report, phrases.grouped(report.tests)))
-    return f"{phrases.verdict_word(report.verdict)}: {reasons}"
+    return plain if report.summary == phrases.summary(plain) else report
 
 
 def schema() -> dict[str, Any]:

@@ -111,6 +111,11 @@ def reasons(report: GateReport, groups: dict[Group, list[Row]]) -> list[str]:
     )
 
 
+def summary(report: GateReport) -> str:
+    """Return the verdict and what it rests on, in one line."""
+    return f"{verdict_word(report.verdict)}: {', '.join(reasons(report, grouped(report.tests)))}"
+
+
 _REASONS = {
     Group.MISS: "broken by this patch",
     Group.DRIFT: "with a drifted fixture",

@@ -51,13 +51,18 @@ def steps(report: GateReport, groups: dict[Group, list[Row]]) -> list[Step]:
                 "a human reads the patch's tests and, if they are right, approves them:", (), _endorse(paths)
             )
             if report.signatures
-            else Step(f"a human reads the patch's tests; {_COMMIT}")
+            else Step("before the merge a human reads the patch's tests: nothing else looks at this change")
         )
     elif report.untrusted_green:
         out.append(Step("write, in the base, a test that executes the changed lines"))
     if not out and report.verdict is Verdict.ACCEPT and not report.tests:
         if any(note.code == "nothing-to-judge" for note in report.notes):
-            return [Step("name the branch that is to be merged:", (), ("redbucket gate --head BRANCH",))]
+            return [
+                Step("name the branch that is to be merged:", (), ("redbucket gate --head BRANCH",)),
+                Step(
+                    "or judge the last commit against the one before:", (), ("redbucket gate --base HEAD~1",)
+                ),
+            ]
         return [Step("run the tests, too:", (), (f"redbucket gate{_range(report)}",))]
     if not out and report.verdict is Verdict.ACCEPT:
         return [Step("nothing to do; no test or guard stands in the way of a merge")]

@@ -12,7 +12,7 @@ from redbucket.formats.clean import cut, flow, line, lines, shell, wrap
 from redbucket.formats.phrases import Group
 from redbucket.formats.todo import to_do
 
-_LIMITS = {Group.UNTRUSTED: 5, Group.ALREADY: 10}
+_LIMITS = {Group.MISS: 8, Group.UNTRUSTED: 5, Group.ALREADY: 10}
 _LIMIT = 20
 _WIDEST_PROSE = 120  # a longer line of sentences is hard to follow, however wide the terminal is
 _EXCERPT, _EXCERPT_VERBOSE = 3, 30
@@ -152,7 +152,8 @@ class _Page:
         spends = {row.spend for row in rows}
         # Of the patch's own tests the title says it.
         if len(spends) == 1 and (spend := line(rows[0].spend)) and group is not Group.UNTRUSTED:
-            yield from wrap(spend, self.prose, "  to do: ")
+            # the first thing to do about a miss stands on top: fix the code
+            yield from wrap(spend, self.prose, "  then: " if group is Group.MISS else "  to do: ")
         shown = len(rows) if self.verbose else _LIMITS.get(group, _LIMIT)
         if elsewhere and not self.verbose:
             yield f"  why: {elsewhere}"

@@ -108,6 +108,7 @@ def run(package):
             parts=parts.taken,
             patched=parts_of_it.changed(tree),
             dropped=rewriting.dropped,
+            unwatched=[os.path.relpath(path, tree) for path in lined.unwatched()] if lined else [],
             unplayed=cassettes.unplayed(tree),
         )
     channel.send("exit", status=int(status))

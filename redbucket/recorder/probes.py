@@ -7,6 +7,7 @@ never cached as bytecode, so that no other process ever meets a probe.
 import ast
 import builtins
 import os
+import sys
 
 from .lines import FUNCTIONS, compiled, inert, whole, within
 
@@ -18,6 +19,7 @@ class Probes(ast.NodeTransformer):
         from importlib.machinery import SourceFileLoader
 
         self._lines = lines
+        self._probed_files = set()
         self._hits = set()
         self._name = "_%x" % id(self)
         self._path = ""
@@ -40,6 +42,7 @@ class Probes(ast.NodeTransformer):
 
     def _compiled(self, path, data):
         self._path = path
+        self._probed_files.add(path)
         tree = self.visit(ast.parse(data, path))
         ast.fix_missing_locations(tree)
         return compile(tree, path, "exec", dont_inherit=True)
@@ -99,6 +102,15 @@ class Probes(ast.NodeTransformer):
 
     def _statement(self, lines, place):
         return ast.copy_location(ast.Expr(value=self._call(lines)), place)
+
+    def unwatched(self):
+        """Return the watched files that were imported without probes.
+
+        pytest and what it needs are there before, and pytest compiles the plugins of a project itself.
+        """
+        files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+        loaded = {os.path.normpath(path) for path in files if isinstance(path, str)}
+        return sorted(loaded.intersection(self._lines) - self._probed_files)
 
     def take(self):
         """Return the set of (path, line) since the last call, and start afresh."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -243,3 +244,32 @@ def test_the_policy_of_the_patch_does_not_count(tmp_path: Path) -> None:
     assert told.exit_code == 1
     assert [f["path"] for f in told.findings("protected-path")] == ["redbucket.toml"]
     assert told.row("test_total")["bucket"] == "invariant_miss"
+
+
+@pytest.mark.parametrize(("level", "exit_code"), [("warn", 0), ("refuse", 2)])
+def test_a_plugin_of_pytest_whose_lines_can_not_be_watched(
+    tmp_path: Path, level: str, exit_code: int
+) -> None:
+    """pytest compiles it itself: that its tests run the change is true, and not to be seen before Python 3.12."""
+    plugin = "import pytest\n\n\n@pytest.fixture\ndef twice():\n    return lambda x: 2 * x\n"
+    test = "def test_twice(twice):\n    assert twice(2) == 4\n"
+    rules = policy(
+        '["python", "-m", "pytest", "-p", "shopplug"]', more=f'[gate]\nuntrusted_green = "{level}"\n'
+    )
+    shop = Shop.open(
+        tmp_path, {"shopplug.py": plugin, "tests/test_shop.py": None, "tests/test_plug.py": test}, rules=rules
+    )
+    shop.patch({"shopplug.py": plugin.replace("2 * x", "x + x")})
+    told = shop.gate()
+    assert not told.findings("untrusted-green")
+    assert told.report["untrusted_green"] is False
+    if sys.version_info >= (3, 12):
+        assert told.exit_code == 0
+        return
+    assert told.exit_code == exit_code
+    (said,) = [
+        p
+        for p in told.report["undecided" if level == "refuse" else "notes"]
+        if p["code"] == "lines-unwatched"
+    ]
+    assert "shopplug.py" in said["reason"]

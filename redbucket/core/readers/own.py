@@ -152,6 +152,7 @@ class _Building:
             prepared=tuple(footer.prepared),
             patched=tuple(footer.patched),
             dropped=tuple(footer.dropped),
+            unwatched=tuple(footer.unwatched),
             appeared=tuple(footer.appeared),
             unplayed=footer.unplayed,
             duration=footer.duration,
