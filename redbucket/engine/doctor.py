@@ -149,7 +149,7 @@ def collected(run: Run, revision: str) -> list[Check]:
     outside = {**run.foreign, **run.elsewhere}
     if outside:
         few = shown((f"{name} from {place}" for name, place in sorted(outside.items())), 3)
-        remedy = "put the sources' folder on the path: a src/ layout, or [run] env with PYTHONPATH"
+        remedy = 'put the tree\'s own copy first, with the folder that holds it: [run] env = { PYTHONPATH = "src" }'
         checks.append(fail("code-under-test", f"not the judged tree's own code: {few}", remedy))
     else:
         more = (

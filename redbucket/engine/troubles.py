@@ -36,12 +36,16 @@ def troubles_of(head: Sequence[Run], collected: Run) -> list[Problem]:
             Problem(
                 code="record-incomplete",
                 reason=f"base's tests could not be listed: {_without_source(collected)}",
-                remedy="fix what ends the collection early, at base",
+                remedy=_MORE_TIME if _OUT_OF_TIME in collected.broken else _EARLY_END_OF_BASE,
             )
         )
     return troubles
 
 
+_OUT_OF_TIME = "the time budget ran out"
+_MORE_TIME = "give it more time: --budget, or [run] budget in redbucket.toml"
+_EARLY_END = "fix what ends the run early; a test that hangs or crashes alone costs only itself"
+_EARLY_END_OF_BASE = "fix what ends the collection early, at base"
 _OF_THE_PATCH = (
     "base's report is whole, so it is the patch that ends the run: see the end of its output above, for instance an "
     "error of the compiler"
@@ -64,7 +68,7 @@ def _fault(run: Run) -> tuple[str, str, str] | None:
         return (
             "record-incomplete",
             _without_source(run),
-            "fix what ends the run early; a test that hangs or crashes alone costs only itself",
+            _MORE_TIME if _OUT_OF_TIME in run.broken else _EARLY_END,
         )
     if run.sentinels:
         return (
@@ -125,7 +129,7 @@ def out_of_time() -> Problem:
     """Return what to say when the time budget ran out."""
     return Problem(
         code="out-of-time",
-        reason="the time budget ran out before all runs were done",
+        reason=f"{_OUT_OF_TIME} before all runs were done",
         remedy="raise [run] budget, or use --scope failed",
     )
 
