@@ -16,6 +16,7 @@ _LIMITS = {Group.MISS: 8, Group.UNTRUSTED: 5, Group.ALREADY: 10}
 _LIMIT = 20
 _WIDEST_PROSE = 120  # a longer line of sentences is hard to follow, however wide the terminal is
 _EXCERPT, _EXCERPT_VERBOSE = 3, 30
+_ODDS = "Doubt of a test: how often a flake of any constant rate would look like that, at the most."
 _BRIEF = frozenset({Group.UNTRUSTED, Group.SKIPPED})
 _CODES = {"bold": "1", "dim": "2", "red": "1;31", "green": "1;32", "yellow": "1;33"}
 _COLOURS = {
@@ -228,6 +229,7 @@ class _Page:
         marks = ", ".join(map(line, report.identity.marks if self.verbose else report.identity.marks[:3]))
         closing = [
             f"{line(legend)}." if legend else "",
+            _ODDS if any(row.doubt is not None for row in shown) else "",
             f"Doubt: {phrases.unseen(report)}." if phrases.unseen(report) else "",
             f"An agent's patch: {marks or 'so declared'}."
             if report.identity.agent
