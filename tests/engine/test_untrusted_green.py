@@ -19,18 +19,24 @@ SPECS = Specs(trees={}, seed="7", roots=(".",), timeout=1, lines={"pkg.py": (1,)
 
 
 @pytest.mark.parametrize(
-    ("rows", "touching", "said"),
+    ("rows", "touching", "unwatched", "said"),
     [
-        ([PASSED], 0, True),
-        ([PASSED], 1, False),
+        ([PASSED], 0, (), True),
+        ([PASSED], 1, (), False),
+        # a plugin of pytest's: that nothing was seen says nothing
+        ([PASSED], 0, ("pkg.py",), False),
+        ([PASSED], 0, ("other.py",), True),
         # seen on jinja2: the only test that ran the changed line was the one that it broke
-        ([PASSED, BROKEN], 0, False),
+        ([PASSED, BROKEN], 0, (), False),
     ],
 )
-def test_untrusted_green_is_said_of_green_only(rows: list[Row], touching: int, said: bool) -> None:
+def test_untrusted_green_is_said_of_green_only(
+    rows: list[Row], touching: int, unwatched: tuple[str, ...], said: bool
+) -> None:
     report = SimpleNamespace(
-        rows=rows, findings=[], untrusted_green=False, subject=SimpleNamespace(policy=Policy())
+        rows=rows, findings=[], notes=[], untrusted_green=False, subject=SimpleNamespace(policy=Policy())
     )
-    _untrusted_green(cast("Any", report), touching, SPECS)
+    _untrusted_green(cast("Any", report), touching, unwatched, SPECS)
     assert report.untrusted_green is said
     assert [f.rule for f in report.findings] == ["untrusted-green"] * said
+    assert [note.code for note in report.notes] == ["lines-unwatched"] * ("pkg.py" in unwatched)

@@ -29,6 +29,14 @@ def seal(patch: pytest.MonkeyPatch, place: Path) -> Path:
     return shops
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_ledger() -> Iterator[None]:
+    """Shops of a whole module are judged before a story seals its environment."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REDBUCKET_LEDGER", "off")
+        yield
+
+
 @pytest.fixture(autouse=True)
 def shops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder in which redbucket makes its temporary folders; it must be empty at the end."""

@@ -72,7 +72,8 @@ def test_without_a_terminal_nothing_is_written(repo: Repo) -> None:
     assert "protected: tests/test_laws.py" in ended.out
 
 
-def test_what_it_says_leads_to_a_gate(repo: Repo) -> None:
+def test_what_it_says_leads_to_a_gate(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{sys.prefix}/bin:{os.environ['PATH']}")
     ended = init(repo, "--yes")
     assert ended.exit_code == 0, ended.err
     assert untracked(repo) == ALL
@@ -87,9 +88,7 @@ def test_what_it_says_leads_to_a_gate(repo: Repo) -> None:
     commands = [line.strip()[2:] for line in ended.out.splitlines() if line.strip().startswith("$ ")]
     assert commands[0] == f"cd {repo.path}"
     commit, hooks, doctor, gate = commands[1:5]
-    environment = repo.environment(
-        **{**repo.people(), "VIRTUAL_ENV": sys.prefix, "PATH": f"{sys.prefix}/bin:{os.environ['PATH']}"}
-    )
+    environment = repo.environment(**{**repo.people(), "VIRTUAL_ENV": sys.prefix, "PATH": os.environ["PATH"]})
     for command in (commit, hooks, doctor, gate):
         done = subprocess.run(
             ["bash", "-c", command],

@@ -66,7 +66,9 @@ def test_output_to_a_file_is_whole_or_not_at_all(green: Shop, tmp_path: Path) ->
     target = tmp_path / "verdict.json"
     target.write_text("old")
     ended = redbucket(*guards(green, "--format", "json", "--output", target))
-    assert ended == Ended(0, "", "")
+    assert (ended.exit_code, ended.out) == (0, "")
+    assert ended.err.startswith("redbucket: ACCEPT: ")
+    assert ended.err.endswith(f"; the report is in {target}\n")
     assert json.loads(target.read_text())["verdict"] == "accept"
     assert [place.name for place in tmp_path.iterdir() if "verdict" in place.name] == ["verdict.json"]
 
