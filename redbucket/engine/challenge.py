@@ -180,7 +180,9 @@ class Challenge:
                 run_pair(left)
 
     def _is_open(self, name: str) -> bool:
-        """True if it may be chance, and may be the patch's doing."""
+        """True if it may be chance, and may be the patch's doing: base never passing it is neither."""
+        if all_failed(self.trials.everywhere(name, "B")):
+            return False
         enough = SURE if self.trials.base_shows(name) else PLAIN
         return self.trials.is_unsteady(name) and redder_in_strata(self.trials.strata(name)) >= enough
 

@@ -541,3 +541,10 @@ def test_one_failure_of_the_scout_that_never_comes_again_is_said_and_does_not_bl
     row = only(judge(ScriptedBench({A: once, **CLEAN}, touches={A}), agent=False))
     assert (row.bucket, row.blocks) == (Bucket.NOISE, False)
     assert row.state == "not shown to come from the patch"
+
+
+def test_what_is_red_in_base_costs_no_pairs() -> None:
+    bench = ScriptedBench({A: always(F), **CLEAN})
+    assert only(judge(bench, agent=False)).state == "already red"
+    assert conditions(bench, "H").count("again") == 0
+    assert conditions(bench, "B").count("again") == 2
