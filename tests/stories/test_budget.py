@@ -65,6 +65,7 @@ def keep(tmp_path: Path, *rows: LedgerRow, days_ago: int = 1, head: str = "h" * 
         )
 
 
+@pytest.mark.slow
 def test_a_miss_becomes_a_property(shop: Shop) -> None:
     assert shop.gate().exit_code == 1
     before = told(shop)
@@ -84,6 +85,7 @@ def test_a_miss_becomes_a_property(shop: Shop) -> None:
     assert "1 of 1 failure became something that lasts (100%)" in text.out
 
 
+@pytest.mark.slow
 def test_a_reviewed_property_counts_once_it_has_landed(shop: Shop, tmp_path: Path) -> None:
     keep(tmp_path, LedgerRow(TOTAL, "invariant_miss"), head=shop.repo.git("rev-parse", "agent/fix"))
     unnamed = PROPERTY.replace(TOTAL, "something")

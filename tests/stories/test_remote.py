@@ -222,6 +222,7 @@ def slow_shop(tmp_path: Path, more: str = "", source: str = SAME) -> tuple[Shop,
     return shop, mark
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "code"), [(BROKEN, 1), pytest.param(SAME, 0, marks=pytest.mark.slow)], ids=["miss", "green"]
 )
@@ -265,6 +266,7 @@ def test_a_test_that_breaks_its_connection_is_not_green(tmp_path: Path, far: str
     assert shop.gate("agent/fix", "--runner", far).exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_failure_before_a_break_is_not_forgotten(tmp_path: Path, far: str, sshd: Sshd) -> None:
     """Wrong at first, right after the break: that is noise, and not a pass."""
     once = tmp_path / "once"

@@ -95,6 +95,7 @@ def changed(path: Path, tmp_path: Path, **fields: object) -> Path:
     return made
 
 
+@pytest.mark.slow
 def test_what_does_not_fail_any_more_does_not_replay(captured: tuple[Shop, Path], tmp_path: Path) -> None:
     shop, path = captured
     ended, report = replay(shop, changed(path, tmp_path, order=[]))
@@ -103,6 +104,7 @@ def test_what_does_not_fail_any_more_does_not_replay(captured: tuple[Shop, Path]
     assert text.out.startswith(f"does not replay: {NOISY} failed 0 of 2 runs")
 
 
+@pytest.mark.slow
 def test_another_tree_is_not_replayed(captured: tuple[Shop, Path], tmp_path: Path) -> None:
     shop, path = captured
     assert_clear(replay(shop, changed(path, tmp_path, tree="1" * 40))[0], 2, "other-tree")

@@ -168,6 +168,7 @@ def gitlab_job(name: str, place: Path, shop: Shop, given: Mapping[str, str]) -> 
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_gitlab_from_the_ticket_to_the_verdict(tmp_path: Path) -> None:
     seen = tmp_path / "seen"
     shop = Shop.open(tmp_path)
