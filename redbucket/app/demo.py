@@ -163,7 +163,7 @@ def _race(top: Path) -> None:
         "        self.counts[bucket(value, self.edges)] += 1\n",
         "        index = bucket(value, self.edges)\n"
         "        seen = self.counts[index]\n"
-        "        if os.urandom(1)[0] < 4:  # a slow path, now and then\n"
+        "        if os.urandom(1)[0] < 2:  # a slow path, now and then\n"
         "            time.sleep(0.005)\n"
         "        self.counts[index] = seen + 1\n",
     )

@@ -256,6 +256,9 @@ class Challenge:
                     self.of(name).cause = cause
                 # passed once and failed once under one condition: that is no cause, that is noise
                 self.of(name).wavers |= any(o in FAILING for o in outcomes)
+        for name in names:
+            if self.of(name).wavers:
+                self.of(name).cause = None
 
     # -- the other fixtures ---------------------------------------------------------------------
 
