@@ -94,6 +94,13 @@ def test_whatever_the_names_are_the_policy_is_valid(
     )
     every = frozenset({*trial.files, *trial.reads})
     sighting = seen(branch=branch, paths=every, trial=trial, command=tuple(command))
+    try:
+        "".join([branch, *command]).encode()
+    except UnicodeEncodeError:  # a lone surrogate, which no TOML can hold
+        with pytest.raises(Misused) as refused:
+            policy_of(sighting)
+        assert refused.value.code == "not-utf8"
+        return
     found = parse(policy_of(sighting).text.encode(), "redbucket.toml")
     assert found.gate.protected_branches == (branch,)
     assert found.run.command == tuple(command)
