@@ -8,8 +8,10 @@ of three with the condition, against none without it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
 
 from redbucket.core.buckets import Cause
 from redbucket.core.classification import FAILING
@@ -141,15 +143,33 @@ class Challenge:
 
     def settle_noise(self, names: Sequence[str]) -> None:
         """Did the patch bring the noise? Interleaved pairs until base shows it too, it is plain, or thirty pairs."""
-        if not names or self.over():
-            return
         left = list(names)[:MOST_SUSPECTS]
-        self.say(f"{len(left)} noisy: is it so in base, too?")
+        self._in_rounds(left, "noisy: is it so in base, too?", self._again, self._noise_is_settled)
+
+    def _in_rounds(
+        self,
+        left: Sequence[str],
+        what: str,
+        run_pairs: Callable[[Sequence[str], int], object],
+        is_settled: Callable[[str], bool],
+    ) -> None:
+        """Run pairs of what is ``left``, round by round, until it is settled or there were enough."""
+        if left and not self.over():
+            self.say(f"{len(left)} {what}")
         for pairs in NOISE_ROUNDS:
             if not left or self.over():
-                break
-            self.run([spec for _ in range(pairs) for spec in self.pair("again", left)])
-            left = [n for n in left if not self._noise_is_settled(n)]
+                return
+            run_pairs(left, pairs)
+            left = [n for n in left if not is_settled(n)]
+
+    def _again(
+        self,
+        names: Sequence[str],
+        pairs: int,
+        condition: str = "again",
+        change: Mapping[str, object] = MappingProxyType({}),
+    ) -> None:
+        self.run([spec for _ in range(pairs) for spec in self.pair(condition, names, **change)])
 
     def _noise_is_settled(self, name: str) -> bool:
         plain = self.trials.outcomes(name, "B") + self.trials.outcomes(name, "B", "again")
@@ -162,22 +182,17 @@ class Challenge:
 
         A test that both worlds fail by chance looks like the patch's doing if base happens to pass once.
         """
-        self._while_open(names, lambda left: self.run(self.pair("again", left)))
+        self._while_open(names, self._again)
         self._whole_base([n for n in names if self._fails_in_subsets(n)])
         for name in names:
             again = self.trials.outcomes(name, "H", "again")
             if again and not all_failed(again) and not all_passed(again):
                 self.of(name).cause, self.of(name).wavers = None, True
 
-    def _while_open(self, names: Sequence[str], run_pair: Callable[[Sequence[str]], object]) -> None:
-        left = list(names)[:MOST_SUSPECTS]
-        for pairs in NOISE_ROUNDS:
-            left = [n for n in left if self._is_open(n)]
-            if not left or self.over():
-                return
-            self.say(f"{len(left)} failing, and not steady: is it the patch's doing?")
-            for _ in range(pairs):
-                run_pair(left)
+    def _while_open(self, names: Sequence[str], run_pairs: Callable[[Sequence[str], int], object]) -> None:
+        left = [n for n in list(names)[:MOST_SUSPECTS] if self._is_open(n)]
+        what = "failing, and not steady: is it the patch's doing?"
+        self._in_rounds(left, what, run_pairs, lambda name: not self._is_open(name))
 
     def _is_open(self, name: str) -> bool:
         """True if it may be chance, and may be the patch's doing: base never passing it is neither."""
@@ -340,9 +355,9 @@ class Challenge:
             revealed = [n for n in names if self.of(n).revealed_by == condition]
             if condition in axes:
                 change = axes[condition][1]
-                self._while_open(revealed, lambda left: self.run(self.pair(condition, left, **change)))  # noqa: B023
+                self._while_open(revealed, partial(self._again, condition=condition, change=change))
             elif condition:
-                self._while_open(revealed, lambda left: self._used_homes(left, 1))
+                self._while_open(revealed, self._used_homes)
 
     def _used_homes(self, names: Sequence[str], rounds: int) -> None:
         """Each world once with a HOME and TMPDIR of its own, then again in what that left behind."""
