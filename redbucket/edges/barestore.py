@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 # Written by hand after gitrepository-layout(5): `git init` costs a process, and obeys templates and defaults.
+# Nothing in it outlives the command, so that no write waits for the disk.
 _CONFIG = """\
 [core]
 \trepositoryFormatVersion = 1

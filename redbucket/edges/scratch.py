@@ -20,6 +20,9 @@ from redbucket.edges.objects import Objects
 from redbucket.edges.repository import Repository, quoted_path
 from redbucket.edges.workshop import cannot_write
 
+# A tree names its blobs; one that is missing is said when it is read, by its path.
+_WRITE_TREE = ("write-tree", "--missing-ok")
+
 
 @dataclass(frozen=True)
 class MergeResult:
@@ -191,7 +194,7 @@ class Scratch:
                 done = self.git.run("update-index", "-z", "--index-info", stdin=stdin, extra=extra)
                 if done.err:  # git leaves out a path that it refuses, and ends with 0
                     raise failure(("update-index",), 0, done.err)
-            return self.git.run("write-tree", extra=extra).line
+            return self.git.run(*_WRITE_TREE, extra=extra).line
 
     def write_index_tree(self) -> str:
         """Return the tree of the user's index, written here; the user's index is copied, not opened.
@@ -207,7 +210,7 @@ class Scratch:
             for part in user.git_dir.glob("sharedindex.*"):
                 shutil.copyfile(part, self.folder / part.name)
             extra = {"GIT_INDEX_FILE": str(copy)}
-            done = self.git.run("write-tree", extra=extra, ok=(0, 128))
+            done = self.git.run(*_WRITE_TREE, extra=extra, ok=(0, 128))
             if done.code and self.git.run("ls-files", "-z", "--unmerged", extra=extra).out:
                 raise Undecided(
                     "unmerged-index",
