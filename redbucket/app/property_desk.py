@@ -35,6 +35,11 @@ from redbucket.engine.subject import Request, Subject, examine, require_merged
 if TYPE_CHECKING:
     from redbucket.edges.ledger import Ledger
 
+_UNITTEST = (
+    "pytest ran it; [run] command starts unittest, which runs a property only in a TestCase, in a folder with an "
+    "__init__.py"
+)
+
 
 def subject_of(opened: Session, request: Request) -> Subject:
     """Return the patch, ready to be run. Raises Undecided where it conflicts, Misused where there is none."""
@@ -51,14 +56,18 @@ def subject_of(opened: Session, request: Request) -> Subject:
 
 def bench_of(
     opened: Session, subject: Subject, budget: float, place: str | None = None
-) -> tuple[Specs, ParallelBench]:
-    """Return the maker of specs and the bench for a patch's worlds; ``budget`` is in seconds.
+) -> tuple[Specs, ParallelBench, list[str]]:
+    """Return the maker of specs, the bench for a patch's worlds, and notes for the report; ``budget`` is in seconds.
 
-    With ``place`` the command runs that file, whatever paths it names.
+    With ``place`` the command runs that file, whatever paths it names. The tests of a property are named and counted
+    as pytest does it: unittest's own discovery passes a folder by that is no package.
     """
-    run = subject.policy.run
+    run, notes = subject.policy.run, list[str]()
     station = opened.station(run.runner)
     launch = station.resolve(run.command)
+    if place is not None and launch.runner == "unittest":
+        launch = station.resolve((launch.python, "-m", "pytest"))
+        notes.append(_UNITTEST)
     if place is not None and launch.runner == "pytest":
         launch = replace(launch, args=(*without_paths(launch.args, subject.sides.base), place))
     tracked = {p for p in (*subject.sides.base, *subject.sides.merged) if p.endswith(".py")}
@@ -66,7 +75,7 @@ def bench_of(
         launch, tracked=tuple(sorted(tracked)), prepare=run.prepare, env=run.env, budget=budget
     )
     specs = specs_for(subject, opened.scratch, as_module=launch.as_module, timeout=run.timeout)
-    return specs, ParallelBench(runner, read_record, station.cpus, opened.cancelled, station.rest)
+    return specs, ParallelBench(runner, read_record, station.cpus, opened.cancelled, station.rest), notes
 
 
 def until(budget: float) -> Callable[[], bool]:
@@ -85,7 +94,7 @@ def review(
     path = _in_repository(opened, file)
     place = place_for(path, file.name, subject.judge, subject.sides.base)
     seconds = budget or subject.policy.run.budget
-    specs, bench = bench_of(opened, subject, seconds, place)
+    specs, bench, notes = bench_of(opened, subject, seconds, place)
     work = Review(
         subject=subject,
         objects=opened.scratch,
@@ -98,6 +107,7 @@ def review(
         say=opened.progress.say,
         over=until(seconds),
         most=most,
+        notes=notes,
     )
     found = work.run()
     verdict, reason = decision(found)
@@ -160,13 +170,13 @@ def draft(
             "let drafts be written elsewhere (--out), review them, and have a person move them",
         )
     seconds = budget or subject.policy.run.budget
-    specs, bench = bench_of(opened, subject, seconds, PLACE)
+    specs, bench, notes = bench_of(opened, subject, seconds, PLACE)
     ask = None
     if model is not None:
         from redbucket.edges.model import ask_with
 
         ask = ask_with(model)
-    work = Draft(subject, opened.scratch, specs, bench, opened.progress.say, until(seconds), ask)
+    work = Draft(subject, opened.scratch, specs, bench, opened.progress.say, until(seconds), ask, notes=notes)
     found = [work.miss(row) for row in chosen]
     written = {p.file: p.source for one in found for p in one.proposals}
     write_drafts(out, written)
@@ -189,7 +199,7 @@ def oracle(
     subject = subject_of(opened, request)
     seconds = budget or subject.policy.run.budget
     # what was begun may end: the budget stops new mutants, not the run that is under way
-    specs, bench = bench_of(opened, subject, seconds + 600)
+    specs, bench, _ = bench_of(opened, subject, seconds + 600)
     work = Oracle(
         subject=subject,
         objects=opened.scratch,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.stories.kit import PYTEST, Shop, assert_clear, policy, redbucket
+from tests.stories.kit import PYTEST, UNITTEST, Shop, assert_clear, policy, redbucket
 
 MONEY = """\
 def split(amount, parts):
@@ -91,6 +92,20 @@ def test_a_property_that_holds_on_base_alone_is_kept(shop: Shop) -> None:
     assert (kept["killed"], kept["mutants"]) == (3, 3)
     assert kept["seconds"] > 0
     assert "AssertionError" in kept["message"]
+
+
+def test_a_project_of_unittest_has_its_properties_run_too(tmp_path: Path) -> None:
+    """unittest's discovery passes by a folder that is no package, so each question would be asked of nothing."""
+    command = UNITTEST.replace("]", ', "discover", "-s", "tests", "-t", "."]')
+    made = Shop.open(tmp_path, {"money.py": MONEY}, rules=policy(command))
+    made.patch({"money.py": WRONG})
+    law = "import unittest\n\n\nclass Laws(unittest.TestCase):\n    @given(st.integers(0, 1000), st.integers(1, 20))\n"
+    passes = f"{law}    def test_length(self, n, m):\n        self.assertEqual(len(split(n, m)), m)\n"
+    _, report = reviewed(made, HEAD + passes)
+    (one,) = report["properties"]
+    assert (one["question"], one["reason"]) == (3, "it passes on the patch: not the miss")
+    assert one["answers"][2]["evidence"][0] == "base: passed"
+    assert "unittest" in report["notes"][0]
 
 
 @pytest.mark.slow
