@@ -1,10 +1,12 @@
 """``redbucket fixtures verify`` beside ``sha256sum -c`` on the same files, in one run.
 
-python benchmarks/fixtures.py [--rounds 5] [--files 20000x4096 2000x1048576]
+python benchmarks/fixtures.py [--rounds 5] [--files 20000x4096 2000x1048576 ...]
 
 Prints for each set the median wall and CPU seconds of both, start-up and all, and their
 ratio, with git's own ``status`` and ``diff-index`` beside them; the caches are warm, no id is
-known beforehand. Then ``fixtures diff`` of a file of 36,000 lines with an edit in every seventh.
+known beforehand, but in the line that says so (``--staged`` under a policy with ``known_ids``). A
+set is COUNTxSIZE, or several of them joined by "+". Then ``fixtures diff`` of a file of 36,000
+lines with an edit in every seventh.
 """
 
 from __future__ import annotations
@@ -22,13 +24,15 @@ GIT = ("git", "-c", "core.looseCompression=0", "-c", "gc.auto=0")
 REDBUCKET = str(Path(sys.prefix) / "bin" / "redbucket")
 
 
-def build(place: Path, count: int, size: int) -> None:
-    """Make a repository of ``count`` locked fixtures."""
+def build(place: Path, sets: list[tuple[int, int]]) -> None:
+    """Make a repository of locked fixtures: so many of so many bytes, for each set."""
     subprocess.run([*GIT, "init", "-q", str(place)], check=True)
-    for number in range(count):
-        folder = place / "tests" / "data" / f"part{number // 200:03}"
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"record{number:05}.bin").write_bytes(os.urandom(size))
+    for count, size in sets:
+        for number in range(count):
+            folder = place / "tests" / "data" / f"size{size}-{number // 200:03}"
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"record{number:05}.bin").write_bytes(os.urandom(size))
+    (place / "redbucket.toml").write_text("[fixtures]\nknown_ids = true\n")
     subprocess.run([*GIT, "add", "-A"], cwd=place, check=True)
     names = subprocess.run(
         ["find", "tests", "-type", "f", "-print0"], cwd=place, capture_output=True, check=True
@@ -75,27 +79,31 @@ def main() -> None:
     """Build, measure alternately, print."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--rounds", type=int, default=5)
-    options.add_argument("--files", nargs="*", default=["20000x4096", "2000x1048576"])
+    options.add_argument(
+        "--files", nargs="*", default=["20000x4096", "2000x1048576", "20000x4096+2000x1048576"]
+    )
     chosen = options.parse_args()
     long_diff(chosen.rounds)
     for words in chosen.files:
-        count, size = map(int, words.split("x"))
+        sets = [
+            (int(count), int(size)) for count, _, size in (part.partition("x") for part in words.split("+"))
+        ]
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder)
-            build(place, count, size)
+            build(place, sets)
             ours = [REDBUCKET, "fixtures", "verify"]
             theirs = ["sha256sum", "-c", "--quiet", "--strict", "fixtures.sha256"]
-            names = ("redbucket", "sha256sum", "git status", "git diff-index")
+            names = ("redbucket", "ids known", "sha256sum", "git status", "git diff-index")
             runs: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
             for _ in range(chosen.rounds + 1):
                 runs["redbucket"].append(timed(ours, place))
+                runs["ids known"].append(timed([*ours, "--staged"], place))
                 runs["sha256sum"].append(timed(theirs, place))
                 runs["git status"].append(timed(["git", "status", "--porcelain"], place))
                 index = ["git", "diff-index", "--cached", "HEAD"]
                 runs["git diff-index"].append(timed(index, place))
-            print(
-                f"{count:,} files of {size:,} bytes, median of {chosen.rounds} (the first round is not counted)"
-            )
+            what = " and ".join(f"{count:,} files of {size:,} bytes" for count, size in sets)
+            print(f"{what}, median of {chosen.rounds} (the first round is not counted)")
             wall = {}
             for name, seen in runs.items():
                 walls, cpus = zip(*seen[1:], strict=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -36,17 +36,35 @@ def run(
             commit = commit_of(source, revision) if revision is not None else None
             rules = parse(*policy) if policy else policy_of(source)
             compare = source.compare if source.work_tree is not None else None
-            return verify(
+            files = files and source.work_tree is not None
+            known = _known(source) if rules.fixtures.known_ids and not files else None
+            verified = verify(
                 source,
                 source.listing(commit),
                 rules,
                 compare,
-                files=files and source.work_tree is not None,
+                files=files,
                 only=chosen(source.top, start, paths),
+                known=known,
             )
+            if known is not None and not verified.blobs.items() <= known.items():
+                _keep(source, {**known, **verified.blobs} if paths else verified.blobs)
+            return verified
     finally:
         if collecting:
             gc.enable()
+
+
+def _known(source: Staged) -> dict[str, str]:
+    from redbucket.edges import knownids
+
+    return knownids.read(source.common_dir / "redbucket", source.object_format)
+
+
+def _keep(source: Staged, blobs: Mapping[str, str]) -> None:
+    from redbucket.edges import knownids
+
+    knownids.write(source.common_dir / "redbucket", source.object_format, blobs)
 
 
 def policy_of(source: Staged) -> Policy:

@@ -136,6 +136,13 @@ class Fixtures(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         tuple[Volatile, ...],
         Meta(description="Places that may move without meaning: a shorter review, never a lock."),
     ] = ()
+    known_ids: Annotated[
+        bool,
+        Meta(
+            description="Let `fixtures verify` of the index or of a commit believe what it hashed before, from a file "
+            "in the git folder; whatever runs as the same user, a test too, can write that file. The gate never does."
+        ),
+    ] = False
 
 
 class Freezing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

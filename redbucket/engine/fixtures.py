@@ -72,11 +72,12 @@ Compare = Callable[[list[tuple[str, str, str]]], Mapping[str, Seen]]
 
 @dataclass
 class Verified:
-    """How many fixtures were verified against which locks, and what is wrong."""
+    """How many fixtures were verified against which locks, what is wrong; where ids are kept, the SHA-256 of blobs."""
 
     count: int
     locks: tuple[str, ...]
     found: list[Discrepancy] = field(default_factory=list)
+    blobs: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def absent(self) -> list[Discrepancy]:
@@ -97,11 +98,12 @@ def verify(
     *,
     files: bool,
     only: Callable[[str], bool] | None = None,
+    known: Mapping[str, str] | None = None,
 ) -> Verified:
     """Verify the blobs of ``listing``; with ``files`` the work tree's files, too.
 
     ``compare`` (absent in a bare repository) looks at the work tree in any case: a file whose blob id is
-    the listed one vouches for the blob.
+    the listed one vouches for the blob. What is ``known``, the SHA-256 of blobs by their ids, is believed.
     """
     modes, oids = listing
     scope = Scope(JudgeSide(policy))
@@ -110,17 +112,22 @@ def verify(
         return Verified(0, ())
     extra = unlisted(modes, locks, scope)
     look = _Look(source, modes, oids, locks, scope, only)
-    wanted = look.wanted(extra)
+    wanted = every = look.wanted(extra)
+    if known:
+        look.known = known
+        wanted = [each for each in every if each[2] not in known]
     new = source.others() if files and locks.folders else None
     seen = compare(wanted) if compare is not None else {path: _NOTHING for path, _, _ in wanted}
-    look.take(wanted, seen)
+    look.take(every, seen)
     found = discrepancies(Tree(modes, look.hashes, look.content), locks, scope, only)
     if files:
         found = look.materialised(found, seen)
         found += look.work_tree(seen)
         found += look.untracked(new() if new else ())
     count = sum(map(only, locks.shas)) if only else len(locks.shas)
-    return Verified(count, tuple(lock.path for lock in locks.locks), found)
+    shas = look.blob_shas if known is not None else {}
+    blobs = {oid: shas[path] for path, _, oid in every if oid and path in shas}
+    return Verified(count, tuple(lock.path for lock in locks.locks), found, blobs)
 
 
 @dataclass(frozen=True)
@@ -144,6 +151,7 @@ class _Look:
     locks: Locks
     scope: Scope
     only: Callable[[str], bool] | None
+    known: Mapping[str, str] = field(default_factory=dict)
     blob_shas: Mapping[str, str] = field(default_factory=dict)
 
     def wanted(self, extra: Iterable[str]) -> list[tuple[str, str, str]]:
@@ -158,11 +166,11 @@ class _Look:
         return found + [(path, "", oids[path]) for path in regular(modes, new)]
 
     def take(self, wanted: list[tuple[str, str, str]], seen: Mapping[str, Seen]) -> None:
-        """Settle the SHA-256 of each blob: by a file of the same blob id, else by reading the blob."""
-        if not seen:
+        """Settle the SHA-256 of each blob: known, or by a file of the same blob id, else by reading the blob."""
+        if not seen and not self.known:
             self.blob_shas = self.locks.shas
             return
-        shas = {path: sha for path, sha, _ in wanted}
+        shas = {path: self.known.get(oid, sha) for path, sha, oid in wanted}
         unknown = []
         for path, there in seen.items():
             if path not in self.modes:
