@@ -13,6 +13,7 @@ from pathlib import Path
 
 from redbucket.app.session import session
 from redbucket.core.errors import ACCEPTED, BUG, Misused, WorldFailed
+from redbucket.core.plural import plural
 from redbucket.core.report import GateReport
 from redbucket.edges.progress import Progress
 from redbucket.engine.subject import Request
@@ -336,7 +337,8 @@ def run(*, keep: Path | None, only: str | None, verbose: bool, say: Callable[[st
         top.mkdir()
         build(top)
         say("A bucketizer: it maps a value to the index of the first edge that is not smaller.")
-        say(f"Each of {len(stories)} agent branches is judged against main, for real.\n")
+        branches = plural(len(stories), "agent branch is", "agent branches are")
+        say(f"{branches} judged against main, for real.\n")
         wrong = [s for s in stories if not _tell(s, top, verbose=verbose, say=say)]
         if keep is not None:
             say(f"The repository is in {top}. Judge a branch yourself:")
