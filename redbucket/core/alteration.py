@@ -14,6 +14,7 @@ from redbucket.core.definitions import elements, exported, holds_tests, packages
 from redbucket.core.details import UNCHANGED, Alteration, Detail, Effect, alteration
 from redbucket.core.doctests import doctest_change
 from redbucket.core.functions import compare_functions
+from redbucket.core.plural import plural
 from redbucket.core.pytree import is_python, kept_shape, parse_anew, same_tree, shape, without_docstring
 from redbucket.core.scope import Asked, Entry, Scope, read_scope
 from redbucket.core.verbatim import share_shapes
@@ -212,10 +213,11 @@ class _Comparison:
             return False
         gone = Counter(rows[0]) - Counter(rows[1])
         if gone:
-            text = f"removes {sum(gone.values())} rows of {unit}"
+            text = f"removes {plural(sum(gone.values()), 'row')} of {unit}"
             self.changes.append(Detail(text, after[0].line, unit, True))
         else:
-            self._note(f"adds {len(rows[1]) - len(rows[0])} rows to {unit}", after[0], unit)
+            more = plural(len(rows[1]) - len(rows[0]), "row")
+            self._note(f"adds {more} to {unit}", after[0], unit)
         return True
 
     def _exports(self, old: Entry, new: Entry, unit: str) -> bool:

@@ -116,10 +116,19 @@ class Repository:
                     f"there is no commit on {branch!r} yet",
                     "commit something first, or name the commits: redbucket gate --base REV --head REV",
                 )
+            if near := self._near(revision):
+                remedy = f"did you mean {near[0]!r}? If not, fetch it first"
             if self.is_shallow:
                 remedy = "this clone is shallow: run `git fetch --unshallow` (CI: full depth)"
             raise Misused("unknown-revision", f"{revision!r} names no commit here", remedy)
         return done.line
+
+    def _near(self, name: str) -> list[str]:
+        """Return the branch or tag whose name is most like ``name``, if any is."""
+        from difflib import get_close_matches  # who spells right doesn't pay for it
+
+        done = self.git.run("for-each-ref", "--format=%(refname:short)", ok=(0, 1, 128))
+        return get_close_matches(name, done.out.decode("utf-8", "replace").splitlines(), n=1, cutoff=0.7)
 
     def merge_base(self, one: str, other: str) -> str:
         """Return the best common ancestor of two commits (git's first choice of several).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.plural import plural
@@ -123,12 +123,14 @@ class _Page:
             return
         yield ""
         yield self.paint("bold", "Findings")
+        said: set[str] = set()
         for finding in shown:
-            yield from self.finding(finding)
+            yield from self.finding(finding, said)
+            said.add(finding.remedy)
         if len(findings) > len(shown):
             yield f"  {_more(len(findings) - len(shown))}"
 
-    def finding(self, finding: Finding) -> Iterator[str]:
+    def finding(self, finding: Finding, said: Collection[str]) -> Iterator[str]:
         place = line(finding.path or finding.nodeid or "")
         if finding.path and finding.line is not None:
             place += f":{finding.line}"
@@ -144,7 +146,8 @@ class _Page:
             yield f"         {line(finding.nodeid)}"
         yield from wrap(line(finding.reason), self.prose, " " * 9)
         if finding.remedy:
-            yield from wrap(line(finding.remedy), self.prose, " " * 9 + "-> ")
+            remedy = "as above" if finding.remedy in said else line(finding.remedy)
+            yield from wrap(remedy, self.prose, " " * 9 + "-> ")
 
     def group(self, group: Group, rows: Sequence[Row], elsewhere: str = "") -> Iterator[str]:
         yield ""

@@ -192,7 +192,7 @@ WEAKENINGS = {
         "[(1, 2), pytest.param(2, 3, marks=pytest.mark.skip)])",
         "removes the parameter row",
     ),
-    "row of a constant removed": ("ROWS = [(1, 2), (2, 3)]", "ROWS = [(1, 2)]", "removes 1 rows"),
+    "row of a constant removed": ("ROWS = [(1, 2), (2, 3)]", "ROWS = [(1, 2)]", "removes 1 row of ROWS"),
     "fewer examples": ("max_examples=200", "max_examples=1", "fewer examples"),
     "examples left to the default": ("@settings(max_examples=200)\n", "@settings()\n", "fewer examples"),
     "health check": (

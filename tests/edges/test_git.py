@@ -141,6 +141,16 @@ def test_unknown_revisions(repo: Repo, revision: str) -> None:
     assert caught.value.code == "unknown-revision" and caught.value.remedy
 
 
+def test_a_name_that_is_almost_a_branch(repo: Repo) -> None:
+    repo.commit({"a": "1"})
+    repo.git("branch", "agent/fix-rounding")
+    for wrong, meant in (("agnet/fix-rounding", "agent/fix-rounding"), ("mian", "main"), ("release-9", None)):
+        with pytest.raises(Misused) as caught:
+            Repository.discover(repo.path).resolve(wrong)
+        assert (f"did you mean {meant!r}" in caught.value.remedy) is (meant is not None), wrong
+        assert "did you mean" in caught.value.remedy or meant is None
+
+
 def test_a_tag_that_poses_as_the_branch_is_refused(repo: Repo) -> None:
     first = repo.commit({"a": "1"})
     second = repo.commit({"a": "2"})

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from redbucket.core.buckets import Bucket
+from redbucket.core.findings import Finding, Severity
 from redbucket.core.report import GateReport, Row, Verdict
 from redbucket.formats.clean import shell
 from redbucket.formats.clean import width as columns
@@ -128,6 +129,22 @@ def test_nothing_that_blocks_is_hidden() -> None:
             test = Row(nodeid=f"t.py::{bucket.value}", bucket=bucket, introduced=introduced, blocks=True)
             assert group_of(test) not in (Group.ALREADY, Group.UNTRUSTED, Group.SKIPPED, Group.PASSED)
             assert test.nodeid in render(GateReport(verdict=Verdict.REFUSE, exit_code=1, tests=[test]))
+
+
+def test_one_remedy_of_many_findings_is_said_once() -> None:
+    same = [
+        Finding(
+            rule="altered-test",
+            severity=Severity.REFUSE,
+            path=f"tests/{name}.py",
+            reason="why",
+            remedy=remedy,
+        )
+        for name, remedy in (("a", "put it back"), ("b", "put it back"), ("c", "ask a person"))
+    ]
+    said = render(GateReport(verdict=Verdict.REFUSE, exit_code=1, findings=same)).split("Findings")[1]
+    assert said.count("-> put it back") == said.count("-> as above") == said.count("-> ask a person") == 1
+    assert said.index("put it back") < said.index("as above") < said.index("ask a person")
 
 
 def test_green_says_so_and_what_it_does_not_mean() -> None:
