@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from redbucket.core.dependencies import REQUIREMENTS
 from redbucket.core.errors import RedbucketError
+from redbucket.core.importroots import module_name, package_root
 from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import POLICY_NAME, Policy
 from redbucket.core.readfixtures import candidates
@@ -74,7 +75,7 @@ class Lookout:
         # no recorder sees what another language's tests open
         if not run or other:
             return seen
-        launch, words, trial = self._tried(words)
+        launch, words, trial, env = self._tried(words)
         version = ".".join(map(str, launch.version))
         return replace(
             seen,
@@ -83,6 +84,7 @@ class Lookout:
             python=version,
             runner=f"{launch.runner} {launch.runner_version}".strip(),
             trial=trial,
+            env=env,
         )
 
     def _landing(self) -> str:
@@ -173,8 +175,8 @@ class Lookout:
             for sign in _PYTEST_SIGNS
         )
 
-    def _tried(self, command: tuple[str, ...]) -> tuple[Launch, tuple[str, ...], Trial]:
-        """Return how the tests are started, the command, and its recorded run."""
+    def _tried(self, command: tuple[str, ...]) -> tuple[Launch, tuple[str, ...], Trial, dict[str, str]]:
+        """Return how the tests are started, the command, its recorded run, and the environment that it needs."""
         first, more = ([command], []) if command else self._commands()
         best: tuple[tuple[int, int], Launch, tuple[str, ...]] | None = None
         failures: list[RedbucketError] = []
@@ -201,7 +203,35 @@ class Lookout:
             raise AssertionError("a run without tests is undecided")
         _, launch, chosen = best
         self._opened.progress.say(f"running the tests once, recorded: {' '.join(chosen)}")
-        return launch, chosen, self._trial(self._run(launch, self._spec(launch)))
+        trial = self._trial(self._run(launch, self._spec(launch)))
+        env = self._for_own_code(trial)
+        if env:
+            # tried before it is proposed: what does not help is no advice
+            self._opened.progress.say(f"running the tests once more, with {_said(env)}")
+            again = self._trial(self._run(launch, self._spec(launch), env))
+            if again.count and not again.broken and len(again.elsewhere) < len(trial.elsewhere):
+                return launch, chosen, again, env
+        return launch, chosen, trial, {}
+
+    def _for_own_code(self, trial: Trial) -> dict[str, str]:
+        """Return the PYTHONPATH under which modules that came from elsewhere may come from the tree; {} for none."""
+        kept = (self._kept or Policy()).run.env
+        roots = {package_root(path, self._entries) for path in trial.elsewhere} - {None}
+        if not roots or "PYTHONPATH" in kept:
+            return {}
+        return {"PYTHONPATH": os.pathsep.join(sorted(str(root) for root in roots))}
+
+    def _modules(self) -> dict[str, str]:
+        """Return the product's Python files with the names under which they are imported."""
+        judge = JudgeSide(self._kept or Policy())
+        found = {}
+        for path, entry in self._entries.items():
+            if not path.endswith(".py") or not entry.is_file or judge.is_judge(path):
+                continue
+            root = package_root(path, self._entries)
+            if root is not None and path.rpartition("/")[2] != "setup.py":
+                found[path] = module_name(path, root)
+        return found
 
     def _launch(self, command: tuple[str, ...], failures: list[RedbucketError]) -> Launch | None:
         from redbucket.edges import interpreter
@@ -235,9 +265,10 @@ class Lookout:
             collect_only=collect_only,
             fixtures=data,
             watched=data,
+            modules=self._modules(),
         )
 
-    def _run(self, launch: Launch, spec: RunSpec) -> Run:
+    def _run(self, launch: Launch, spec: RunSpec, env: Mapping[str, str] | None = None) -> Run:
         from redbucket.app.session import read_record
         from redbucket.engine.bench import ParallelBench
 
@@ -245,7 +276,7 @@ class Lookout:
             launch,
             tracked=tuple(sorted(path for path in self._entries if path.endswith(".py"))),
             prepare=(self._kept or Policy()).run.prepare,
-            env=(self._kept or Policy()).run.env,
+            env={**(self._kept or Policy()).run.env, **(env or {})},
             budget=self._budget,
         )
         (run,) = ParallelBench(runner, read_record, 1, self._opened.cancelled).run([spec])
@@ -269,7 +300,12 @@ class Lookout:
             elapsed=run.duration or sum(test.duration for test in run.tests.values()),
             longest=max((test.duration for test in run.tests.values()), default=0.0),
             broken=run.broken,
+            elsewhere={**run.foreign, **run.elsewhere},
         )
+
+
+def _said(env: Mapping[str, str]) -> str:
+    return " ".join(f"{name}={value}" for name, value in env.items())
 
 
 def _folders(path: str) -> Iterable[str]:

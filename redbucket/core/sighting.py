@@ -21,7 +21,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Trial:
-    """One recorded run of HEAD's tests. Times are in seconds; ``broken`` says why it is not whole."""
+    """One recorded run of HEAD's tests. Times are in seconds; ``broken`` says why it is not whole.
+
+    ``elsewhere`` maps the tree's own modules that came from another place to that place.
+    """
 
     count: int = 0
     files: frozenset[str] = frozenset()
@@ -32,6 +35,7 @@ class Trial:
     elapsed: float = 0.0
     longest: float = 0.0
     broken: str = ""
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,8 @@ class Sighting:
 
     ``files`` are the work tree's files that may be kept, by path, with their bytes; ``paths`` the names of all
     tracked files. ``dirty`` says that the work tree's differ from the commit. ``properties`` maps a test file to
-    its numbers of tests and of properties. ``trial`` is None where no test was run.
+    its numbers of tests and of properties. ``trial`` is None where no test was run. ``env`` is what the tests
+    need, past the policy that is there, to import the tree's own code.
     """
 
     top: str
@@ -58,6 +63,7 @@ class Sighting:
     agents: tuple[str, ...] = ()
     source: Source | None = None
     dirty: bool = False
+    env: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,7 @@ def sightings(seen: Sighting, plan_: Plan, recorded: int) -> list[tuple[str, str
         if trial.errors:
             count = plural(len(trial.errors), "file")
             rows.append(("", f"{count} can't be imported by the tests: {_few(list(trial.errors))}"))
+        rows += _own_code(seen, trial)
         if trial.broken:
             rows.append(
                 ("", f"the run is not whole, so more may be read than was seen: {trial.broken[:300]}")
@@ -97,6 +98,21 @@ def sightings(seen: Sighting, plan_: Plan, recorded: int) -> list[tuple[str, str
         ("CI", ", ".join(initci.services(seen)) or "none was seen; docs/ci.md has the command for any")
     )
     rows.append(("agents", ", ".join(seen.agents) or "none was seen"))
+    return rows
+
+
+def _own_code(seen: Sighting, trial: Trial) -> list[tuple[str, str]]:
+    rows = []
+    if seen.env:
+        setting = " ".join(f"{name}={value}" for name, value in seen.env.items())
+        rows.append(("", f"with {setting} they import the tree's own code, which is otherwise shadowed"))
+    if trial.elsewhere:
+        module = min(trial.elsewhere)
+        what = (
+            f"{module} is imported from {trial.elsewhere[module]}, not from the tree: a patch that changes it can't be "
+            "judged before [run] env or prepare puts the tree's copy first (docs/errors.md: code-from-elsewhere)"
+        )
+        rows.append(("", what))
     return rows
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -40,7 +40,7 @@ def work_out(seen: Sighting) -> Rules:
     trial = seen.trial
     tests = judged_tests(trial.files if trial else (), usual.judge.tests)
     recorded = Recordings((), {})
-    run = msgspec.structs.replace(usual.run, command=seen.command)
+    run = msgspec.structs.replace(usual.run, command=seen.command, env=dict(seen.env))
     if trial is not None:
         recorded = recordings(
             trial.reads, trial.wrote, seen.paths, Matcher(tests), Matcher(usual.fixtures.paths)
@@ -83,6 +83,9 @@ def text_of(policy: Policy, seen: Sighting) -> str:
         lines.append(f"# the tests opened {plural(count, 'file')} of these in one recorded run")
     lines.append(f"paths = {_list(policy.fixtures.paths)}")
     lines += ["", "[run]", f"command = {_list(policy.run.command)}"]
+    if policy.run.env:
+        lines.append("# without it the tests would import another copy of this code than the tree's")
+        lines.append(f"env = {_table(policy.run.env)}")
     if policy.run.timeout != usual.run.timeout:
         lines.append(f"timeout = {policy.run.timeout:g}   # seconds for one test")
     if policy.run.budget != usual.run.budget:
@@ -100,9 +103,17 @@ def text_of(policy: Policy, seen: Sighting) -> str:
     return text
 
 
-def _list(words: Iterable[str]) -> str:
+def _text(word: str) -> str:
     # a JSON string is a TOML string but for DEL
-    quoted = [json.dumps(word, ensure_ascii=False).replace("\x7f", "\\u007f") for word in words]
+    return json.dumps(word, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _table(values: Mapping[str, str]) -> str:
+    return f"{{ {', '.join(f'{_text(name)} = {_text(value)}' for name, value in values.items())} }}"
+
+
+def _list(words: Iterable[str]) -> str:
+    quoted = [_text(word) for word in words]
     short = f"[{', '.join(quoted)}]"
     if len(short) <= 90:
         return short
@@ -138,6 +149,11 @@ def _lacking(kept: Policy, wanted: Policy) -> Proposed:
         if more:
             lacks.append(f"{table}.{key} lacks {', '.join(more)}")
             lines += [f"[{table}]", f"{key} = {_list((*has, *more))}"]
+    if env := {name: value for name, value in wanted.run.env.items() if name not in kept.run.env}:
+        lacks.append(
+            f"run.env lacks {', '.join(env)}, without which the tree's own code is not what is tested"
+        )
+        lines += ["[run]", f"env = {_table({**kept.run.env, **env})}"]
     return Proposed("policy", POLICY_NAME, lacks=tuple(lacks), snippet="\n".join(lines))
 
 

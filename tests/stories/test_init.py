@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import subprocess
 import sys
 from pathlib import Path
 
+import iniconfig
 import pytest
 
 from tests.gitkit import Link, Repo
@@ -291,3 +293,32 @@ def test_a_person_at_a_terminal_is_asked(repo: Repo) -> None:
     assert process.wait() == 0, said
     assert untracked(repo) == {"redbucket.toml"}
     assert b"Write fixtures.sha256?" in said
+
+
+def test_a_package_that_pytest_itself_imports_is_tested_from_the_tree(tmp_path: Path) -> None:
+    """Without the proposed PYTHONPATH the copy in site-packages is in memory before the tree is on the path."""
+    repo = Repo.init(tmp_path / "ini")
+    source = "def twice(number):\n    return 2 * number\n"
+    whole = Path(iniconfig.__file__).parent
+    files = {f"src/iniconfig/{file.name}": file.read_text() for file in whole.glob("*.py")}
+    files["src/iniconfig/__init__.py"] += f"\n\n{source}"
+    repo.commit(
+        {
+            **files,
+            "tests/test_ini.py": "import iniconfig\n\n\ndef test_twice():\n    assert iniconfig.twice(2) == 4\n",
+        }
+    )
+    ended = init(repo, "--yes", "--without", "pre-commit", "--without", "workflow")
+    assert ended.exit_code == 0, ended.err
+    policy = (repo.path / "redbucket.toml").read_text()
+    assert 'env = { "PYTHONPATH" = "src" }' in policy
+    assert "PYTHONPATH=src they import the tree's own code" in " ".join(ended.out.split())
+    repo.git("add", "--all")
+    repo.commit({}, "set up")
+    repo.git("switch", "--quiet", "--create", "agent/fix")
+    repo.commit(
+        {"src/iniconfig/__init__.py": files["src/iniconfig/__init__.py"].replace("2 *", "3 *")}, "wrong"
+    )
+    told = redbucket("gate", "-C", repo.path, "--format", "json")
+    assert told.exit_code == 1, told.out
+    assert [row["bucket"] for row in json.loads(told.out)["tests"]] == ["invariant_miss"]
