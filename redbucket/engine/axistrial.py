@@ -15,15 +15,16 @@ from redbucket.core.runspec import RunSpec
 from redbucket.engine.found import CONFIRMED, Found
 from redbucket.engine.ports import Bench
 
-# Two groups of twenty tell 1 in 3 from none. Two looks at it, so each must be surer than 1 in 100.
-_RATE_LOOKS = (10, 20)
-_RATE_CHANCE = 0.005
+# Two groups of twenty tell 1 in 3 from none. Three looks at it, so each must be surer than 1 in 100.
+_RATE_LOOKS = (6, 12, 20)
+_RATE_CHANCE = 0.003
 _RATE_FIRST = 4
 # First looks that are taken side by side before one of them is followed: they keep all CPUs busy.
 _BATCH = 8
 # Pairs of a failing and a passing value, in steps, so that a coin ends it early: it passes all five
 # by chance once in a thousand times at most, (p (1 - p))^5.
 _PAIRS = (1, 2, 2)
+_NOT_RUN = (Outcome.MISSING, Outcome.SKIPPED)
 
 
 @dataclass
@@ -51,7 +52,11 @@ class AxisTrials:
 
     def find(self) -> Found | None:
         """Return the cause, None if none was confirmed."""
-        spared, first = self._screened()
+        spared, together = self._screened()
+        found = self._followed(together)
+        if found is not None:
+            return found
+        first = {axis.cause for axis, _ in together}
         waiting: list[Axis] = []
         for axis in sorted(self.axes, key=lambda a: not (a.cause in first or a.hints & self.touched)):
             if self.steady and self.wavered:
@@ -91,19 +96,19 @@ class AxisTrials:
             (self.untried if self.over() else self.tried).append(axis.cause)
         return found
 
-    def _screened(self) -> tuple[set[str], set[str]]:
-        """With many axes changed at once: those that a passing test is spared, those that go first."""
-        group = [axis for axis in self.axes if axis.together]
-        if not group or not self.steady or self.fails or self.over():
-            return set(), set()
-        self.say("trying other seeds, another clock, zone, locale, width, umask and HOME, all at once")
+    def _screened(self) -> tuple[set[str], list[tuple[Axis, Variant]]]:
+        """With many axes changed at once: those that the test is spared, and the values that flipped it together."""
+        group = [axis for axis in self.axes if (axis.draws if self.fails else axis.together)]
+        if not group or not self.steady or self.over():
+            return set(), []
+        self.say(f"trying another {', '.join(axis.cause for axis in group)}, all at once")
         runs = self.bench.run([self.make("at once", **changed) for changed in at_once(group)])
-        causes = {axis.cause for axis in group}
-        if all(
-            t.outcome is Outcome.PASSED and not r.broken for r, t in zip(runs, self.tests(runs), strict=True)
-        ):
-            return causes, set()
-        return set(), causes
+        for number, (run, test) in enumerate(zip(runs, self.tests(runs), strict=True)):
+            if self.differs(run, test):
+                return set(), [(axis, axis.variants[number % len(axis.variants)]) for axis in group]
+        if any(run.broken for run in runs) or any(t.outcome in _NOT_RUN for t in self.tests(runs)):
+            return set(), []
+        return {axis.cause for axis in group}, []
 
     def _looked(self, waiting: Sequence[Axis]) -> Found | None:
         """Take one look along each axis, side by side; follow what flips."""
@@ -113,7 +118,15 @@ class AxisTrials:
             self.untried += [axis.cause for axis in waiting]
             return None
         self.say(f"trying another {', '.join(axis.cause for axis in waiting)}")
-        every = [(axis, variant) for axis in waiting for variant in axis.variants]
+        found = self._followed([(axis, variant) for axis in waiting for variant in axis.variants])
+        if found is None and not self.wavered:
+            self.tried += [axis.cause for axis in waiting]
+        return found
+
+    def _followed(self, every: Sequence[tuple[Axis, Variant]]) -> Found | None:
+        """Take one look with each of these values; confirm what flips."""
+        if not every or self.over():
+            return None
         runs = self.bench.run([self.make(axis.cause, **variant.change) for axis, variant in every])
         flips = [
             pair
@@ -124,14 +137,17 @@ class AxisTrials:
             found = self._confirmed(axis, variant)
             if found is not None or self.wavered:
                 return found
-        self.tried += [axis.cause for axis in waiting]
         return None
 
     def _confirmed(self, axis: Axis, variant: Variant) -> Found | None:
         # side by side, so that what comes and goes with the time of day hits both alike
-        pairs = self._try(axis, [variant, Variant("as it is")] * CONFIRMED)
-        flips = [self.differs(r, t) for r, t in zip(pairs, self.tests(pairs), strict=True)]
-        if all(flips[::2]) and not any(flips[1::2]):
+        flips: list[bool] = []
+        for rounds in (1, CONFIRMED - 1):
+            pairs = self._try(axis, [variant, Variant("as it is")] * rounds)
+            flips = [self.differs(r, t) for r, t in zip(pairs, self.tests(pairs), strict=True)]
+            if not all(flips[::2]) or any(flips[1::2]):
+                break
+        else:
             return self._found(axis, variant, pairs[0], pairs[1])
         self.notes.append(f"{axis.cause}: it flipped once with {variant.name}, which did not hold")
         # it flipped with this once before: a single look that says otherwise makes it mixed
@@ -146,7 +162,7 @@ class AxisTrials:
 
     def differs(self, run: Run, test: Test) -> bool:
         """True if it ran, and did not do what it does by itself."""
-        if run.broken or test.outcome in (Outcome.MISSING, Outcome.SKIPPED):
+        if run.broken or test.outcome in _NOT_RUN:
             return False
         return _fails(test) != self.fails
 
@@ -194,7 +210,7 @@ class AxisTrials:
         for variants in (axis.variants[:half], axis.variants[half:]):
             runs = self._try(axis, variants)
             for variant, run, test in zip(variants, runs, self.tests(runs), strict=True):
-                if run.broken or test.outcome in (Outcome.MISSING, Outcome.SKIPPED):
+                if run.broken or test.outcome in _NOT_RUN:
                     continue
                 if _fails(test):
                     red = red or (variant, run)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from redbucket.core.bisect import fewest
 from redbucket.core.classification import FAILING
@@ -36,6 +36,7 @@ class OrderSearch:
     bench: Bench
     say: Callable[[str], None]
     over: Callable[[], bool]
+    _answers: dict[tuple[str, ...], bool] = field(default_factory=dict)
 
     def find(self) -> Culprits:
         """Return who it is. Nothing is named that was not confirmed three of three both ways."""
@@ -44,37 +45,55 @@ class OrderSearch:
         after = list(self.order[at + 1 :])
         found = Culprits()
         pool = before
-        if not before or not self._holds([before])[0]:
+        if not before or not self._seems([before])[0]:
             pool = [*before, *after]
-            if not after or not self._holds([pool])[0]:
+            if not after or not self._seems([pool])[0]:
                 found.why_not = "the tests before it do not flip it when they are run again"
                 return found
             found.imported = True
         self.say(f"looking for what flips it among {plural(len(pool), 'test')}")
-        found.tests = fewest(pool, self._holds, self.over)
-        if self.over():
-            found.why_not = "time was up before the bisection had ended"
-            found.tests = []
-            return found
-        self._confirm(found, pool)
+        # most answer alike each time: only where that leads astray each question is asked again
+        for holds in (self._seems, self._holds):
+            found.tests = fewest(pool, holds, self.over)
+            if self.over():
+                found.why_not = "time was up before the bisection had ended"
+                found.tests = []
+                return found
+            found.tests = self._needed(found.tests)
+            self._confirm(found)
+            if found.confirmed:
+                break
+        if found.confirmed:
+            self._look_for_others(found, pool)
         if found.confirmed and not found.imported:
             self._name_state(found)
         return found
 
-    def _confirm(self, found: Culprits, pool: Sequence[str]) -> None:
+    def _needed(self, tests: list[str]) -> list[str]:
+        """Leave out, one at a time, what it flips without: one wrong answer makes an innocent test look needed."""
+        for name in list(tests) if len(tests) > 1 else ():
+            rest = [t for t in tests if t != name]
+            if rest and any(
+                self._flipped(run.tests.get(self.nodeid)) for run in self._runs([rest] * _CHECKS)
+            ):
+                tests = rest
+        return tests
+
+    def _confirm(self, found: Culprits) -> None:
         self.say("confirming it both ways")
-        with_it = [found.tests] * CONFIRMED
-        without: list[list[str]] = [[]] * CONFIRMED
-        runs = self._runs([part for pair in zip(with_it, without, strict=True) for part in pair])
-        tests = [run.tests.get(self.nodeid) for run in runs]
-        if not all(self._flipped(t) for t in tests[::2]) or any(self._flipped(t) for t in tests[1::2]):
-            found.why_not = (
-                "the test is mixed: what the bisection found did not hold three of three both ways"
-            )
-            found.tests = []
-            return
-        found.confirmed = True
+        for rounds in (1, CONFIRMED - 1):
+            runs = self._runs([found.tests, []] * rounds)
+            tests = [run.tests.get(self.nodeid) for run in runs]
+            if not all(self._flipped(t) for t in tests[::2]) or any(self._flipped(t) for t in tests[1::2]):
+                found.why_not = (
+                    "the test is mixed: what the bisection found did not hold three of three both ways"
+                )
+                found.tests = []
+                return
+        found.confirmed, found.why_not = True, ""
         found.failing = runs[1 if self.alone_fails else 0]
+
+    def _look_for_others(self, found: Culprits, pool: Sequence[str]) -> None:
         rest = [i for i in pool if i not in set(found.tests)]
         while rest and not self.over() and len(found.others) < _MOST_CULPRITS:
             seen = [self._flipped(run.tests.get(self.nodeid)) for run in self._runs([rest] * CONFIRMED)]
@@ -84,7 +103,7 @@ class OrderSearch:
             found.complete = False
             if not all(seen):
                 return
-            more = fewest(rest, self._holds, self.over)
+            more = self._needed(fewest(rest, self._seems, self.over))
             if self.over() or not all(self._holds([more])):
                 return
             found.others.append(more)
@@ -102,21 +121,35 @@ class OrderSearch:
         changed = dict.fromkeys(s for name in found.tests if (t := run.tests.get(name)) for s in t.state)
         usual = [s for s in changed if s.startswith(_USUAL)]
 
-        def undone(parts: Sequence[Sequence[str]], checks: int = _CHECKS) -> list[bool]:
-            """Does putting these pieces back between the tests undo the flip, each time?"""
-            restored = [Conditions(restore=tuple(part)) for part in parts for _ in range(checks)]
-            seen = iter(self._runs([found.tests] * len(restored), restored))
-            flips = [[self._flipped(next(seen).tests.get(self.nodeid)) for _ in range(checks)] for _ in parts]
-            return [not any(each) for each in flips]
+        answers: dict[tuple[str, ...], bool] = {}
+
+        def undone(parts: Sequence[Sequence[str]]) -> list[bool]:
+            """Does putting these pieces back between the tests undo the flip?"""
+            asked = list(dict.fromkeys(tuple(part) for part in parts if tuple(part) not in answers))
+            seen = self._runs([found.tests] * len(asked), [Conditions(restore=part) for part in asked])
+            for part, run in zip(asked, seen, strict=True):
+                answers[part] = not self._flipped(run.tests.get(self.nodeid))
+            return [answers[tuple(part)] for part in parts]
 
         for names in ([s for s in changed if s not in usual], usual):
             if not names or self.over() or not undone([names])[0]:
                 continue
             self.say(f"which of {plural(len(names), 'piece')} of changed state is it?")
             few = fewest(names, undone, self.over)
-            if not self.over() and len(few) <= _MOST_STATES and undone([few], CONFIRMED - _CHECKS)[0]:
+            if self.over() or len(few) > _MOST_STATES:
+                return
+            again = [Conditions(restore=tuple(few))] * (CONFIRMED - 1)
+            runs = self._runs([found.tests] * len(again), again)
+            if undone([few])[0] and not any(self._flipped(run.tests.get(self.nodeid)) for run in runs):
                 found.state = few
             return
+
+    def _seems(self, parts: Sequence[Sequence[str]]) -> list[bool]:
+        """One run for each part that was not asked yet."""
+        asked = list(dict.fromkeys(tuple(part) for part in parts if tuple(part) not in self._answers))
+        for part, run in zip(asked, self._runs(asked), strict=True):
+            self._answers[part] = self._flipped(run.tests.get(self.nodeid))
+        return [self._answers[tuple(part)] for part in parts]
 
     def _holds(self, parts: Sequence[Sequence[str]]) -> list[bool]:
         """One run each; what seems to hold is run again, and where the two disagree four of five count."""

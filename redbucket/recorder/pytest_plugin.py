@@ -55,14 +55,13 @@ class Recorder:
         options.tame(config.option, bool(self._settings["collect_only"]))
         self.rewriting.of_options(config.option, {str(config.rootpath), os.getcwd()})
         number = seeds.derive(self._settings["seed"], "session")
-        if hasattr(config.option, "hypothesis_seed"):
-            config.option.hypothesis_seed = str(number)
         seeds.pin_randomly(config, number)
         yield
 
     def pytest_sessionstart(self, session):
         """Pin the seeds before anything is collected, and say what runs where."""
         seeds.pin(self._settings["seed"], "session")
+        seeds.lead()
         self._reads.early()
         self.results.session("pytest " + pytest.__version__, sorted(set(_plugins(session.config))))
 

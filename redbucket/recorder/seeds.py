@@ -15,6 +15,7 @@ _twin_draw = _twin.getrandbits
 pinned = set()
 _urandom_calls = [0]
 _number = [0]
+_given = [""]
 
 
 def derive(seed, name):
@@ -27,7 +28,7 @@ def derive(seed, name):
 def pin(seed, name):
     """Seed ``random``, NumPy's global generator and PyTorch, where they are loaded."""
     number = derive(seed, name)
-    _number[0] = number
+    _number[0], _given[0] = number, seed
     _seed(number)
     pinned.add("random")
     _pin_loaded(number)
@@ -74,7 +75,7 @@ def pin_hypothesis(seed):
     core = sys.modules.get("hypothesis.core")
     if core is None or "hypothesis" in pinned:
         return
-    core.global_force_seed = int(seed) if str(seed).isdigit() else derive(seed, "hypothesis")
+    _force(core, seed)
     pinned.add("hypothesis")
     settings = sys.modules["hypothesis"].settings
     try:
@@ -83,6 +84,10 @@ def pin_hypothesis(seed):
             settings.load_profile("pinned")
     except Exception as error:
         pinned.add("hypothesis (deadline kept: %s)" % type(error).__name__)
+
+
+def _force(core, seed):
+    core.global_force_seed = int(seed) if str(seed).isdigit() else derive(seed, "hypothesis")
 
 
 def lift_deadline(function):
@@ -120,7 +125,7 @@ class PinOnImport:
     """A finder that finds nothing: it seeds the generators that come to life on import."""
 
     def __init__(self):
-        self._waiting = {"numpy.random", "torch"} - set(sys.modules)
+        self._waiting = {"numpy.random", "torch", "hypothesis.core"} - set(sys.modules)
 
     def find_spec(self, name, path=None, target=None):
         """Return the ordinary spec of a generator's module, made to seed it once it is loaded."""
@@ -136,10 +141,18 @@ class PinOnImport:
 
         def exec_module(module):
             execute(module)
-            _pin_loaded(_number[0])
+            if name == "hypothesis.core":
+                _force(module, _given[0])
+            else:
+                _pin_loaded(_number[0])
 
         try:
             spec.loader.exec_module = exec_module
         except AttributeError:
             return None  # a loader written in C: it is seeded when the next test starts
         return spec
+
+
+def lead():
+    """Put that finder before pytest's own, which loads the modules of plugins, Hypothesis's among them."""
+    sys.meta_path.sort(key=lambda finder: not isinstance(finder, PinOnImport))

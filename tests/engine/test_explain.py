@@ -72,6 +72,40 @@ def test_a_victim_and_its_polluter() -> None:
     assert len(found.evidence) == 3
 
 
+def test_a_question_that_one_run_answers_wrong_is_asked_again() -> None:
+    """Each of the questions of the search in turn gets a wrong answer, once."""
+    for wrong in range(12):
+        asked = itertools.count()
+
+        def rule(spec: RunSpec, before: Sequence[str], asked=asked, wrong=wrong) -> bool:  # type: ignore[no-untyped-def]
+            truth = NAMES[4] in before
+            return truth != (spec.condition == "order" and next(asked) == wrong)
+
+        work, found = explain(rule)
+        if found is None:  # a wrong answer to what confirms it makes the test mixed
+            assert not work.steady or work.notes
+        else:
+            assert found.culprits is not None and found.culprits.tests == [NAMES[4]], wrong
+
+
+def test_a_victim_among_a_thousand_takes_few_runs() -> None:
+    names = [f"t.py::test_{n}" for n in range(1000)]
+    work, found = explain(lambda spec, before: names[777] in before, names=[*names, X])
+    assert found is not None and found.culprits is not None
+    assert found.culprits.tests == [names[777]]
+    assert len(work.bench.ran) <= 36  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("lucky", range(6))
+def test_a_value_that_lets_a_failing_test_pass_is_found_among_draws_at_once(lucky: int) -> None:
+    seeds = Specs(trees={"": "tree"}, seed="7", roots=(".",), timeout=1)
+    value = seeds.other_seed(f"hash {lucky + 1}")
+    work, found = explain(lambda spec, before: spec.hash_seed != value)
+    assert cause(found) == "hash order"
+    assert found is not None and found.what == f"it passes with PYTHONHASHSEED={value}"
+    assert len(work.bench.ran) <= 30  # type: ignore[attr-defined]
+
+
 def test_two_polluters_that_act_together() -> None:
     _, found = explain(lambda spec, before: {NAMES[2], NAMES[9]} <= set(before))
     assert found is not None and found.culprits is not None
@@ -244,6 +278,26 @@ def test_all_ends_within_forty_times_the_suite(rule: Callable[[RunSpec, Sequence
     work.run()
     assert work.suite_seconds == 1
     assert bench.now <= 40
+
+
+class Slowing(Timed):
+    """A first run that is cold takes ten times as long, and then the machine is shared."""
+
+    def run(self, specs: Sequence[RunSpec]) -> list[Run]:
+        import msgspec
+
+        cold = not self.ran
+        found = super().run(specs)
+        self.now += 9 if cold else 0
+        return [msgspec.structs.replace(run, duration=10.0 if cold else 1.0) for run in found]
+
+
+def test_what_the_suite_takes_is_not_what_its_first_cold_run_took() -> None:
+    bench = Slowing(lambda spec, before: False, [*NAMES, X])
+    specs = Specs(trees={"": "tree"}, seed="7", roots=(".",), timeout=1)
+    work = Explain(X, "", specs, bench, (), lambda step: None, lambda: bench.now)
+    work.run()
+    assert work.suite_seconds == 1
 
 
 def test_a_test_that_is_not_there() -> None:

@@ -167,3 +167,31 @@ def test_seed_and_entropy_seen(tmp_path: Path) -> None:
     seeds = [e["seed"] for e in r.of("end")]
     assert seeds[-3:] == ["7", "", ""]
     assert set(seeds[:-2]) == {"7"}
+
+
+def test_hypothesis_is_seeded_where_a_test_loads_it_and_not_loaded_for_others(tmp_path: Path) -> None:
+    pytest.importorskip("hypothesis")
+    files = {
+        "test_a.py": """
+    import sys
+
+    def test_not_loaded():
+        assert "hypothesis" not in sys.modules
+    """,
+        "test_b.py": """
+    def test_late():
+        from hypothesis import given, settings, strategies as st
+
+        @settings(max_examples=20, database=None)
+        @given(st.integers())
+        def check(x):
+            with open("drawn", "a") as f: f.write('["%s", %s]\\n' % (len(open("drawn").readlines()), x))
+
+        check()
+    """,
+        "drawn": "",
+    }
+    one, two = (record(tmp_path / n, files) for n in "ab")
+    assert list(one.outcomes.values()) == ["passed"] * 2
+    assert drawn(one) == drawn(two)
+    assert len(drawn(one)) >= 20

@@ -45,14 +45,14 @@ def one(name: str, cause: str, body: str, *, kind: str = "noise", **files: str) 
     )
 
 
-def pair(name: str, polluter: str, victim: str, *, setup: str = "") -> Animal:
+def pair(name: str, polluter: str, victim: str, *, setup: str = "", **files: str) -> Animal:
     """A polluter, quiet tests, and its victim."""
     text = f"{dedent(setup)}\ndef test_polluter():\n{_in(polluter)}\n{QUIET}\ndef test_x():\n{_in(victim)}\n"
     return Animal(
         name,
         "order",
         "tests/test_m.py::test_x",
-        {"tests/test_a.py": QUIET, "tests/test_m.py": text, "shop.py": SHOP},
+        {"tests/test_a.py": QUIET, "tests/test_m.py": text, "shop.py": SHOP, **files},
         names=("tests/test_m.py::test_polluter",),
     )
 
@@ -97,6 +97,8 @@ ANIMALS = (
         "warnings.simplefilter('error')",
         "warnings.warn('the shop closes soon')",
         setup="import warnings",
+        # else pytest puts the filters back after each test by itself
+        **{"pytest.ini": "[pytest]\naddopts = -p no:warnings\n"},
     ),
     pair(
         "generator of a module",
