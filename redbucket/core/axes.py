@@ -32,8 +32,9 @@ class Axis:
     ``needs``: of no use unless the recorder saw one of these. ``hints``: goes first if it saw one of these.
     ``slows``: a test that is cut off for its time says nothing.
     ``plain``: how a shell gives a test what it has without a variant; ``recorded``: the recorder alone acts on it.
-    ``together``: of no effect on a test that passes with all such axes changed at once. ``draws``: its values
-    harm nothing by themselves, so that a test that fails with all such axes changed at once is not flipped by one.
+    ``together``: of no effect on a test that passes with all axes of that group changed at once. ``draws``: its
+    values harm nothing by themselves, so that a test that fails with all such axes changed at once is not
+    flipped by one.
     """
 
     cause: str
@@ -45,13 +46,15 @@ class Axis:
     again: bool = False
     needs: frozenset[str] = frozenset()
     hints: frozenset[str] = frozenset()
-    together: bool = False
+    together: str = ""
     draws: bool = False
     slows: bool = False
     plain: str = ""
     recorded: bool = False
 
 
+# Not at once with the clock: it is midnight in one zone only.
+_INSIDE, _AROUND = "inside", "around"
 # The HOME of a run holds a git identity and nothing else.
 _PLAIN_HOME = (
     'export HOME="$(mktemp -d)"; git config --global user.name Test; '
@@ -77,7 +80,7 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int, seed: str)
             "hash order",
             tuple(_hash(other_seed(f"hash {n}")) for n in range(1, 7)),
             "sort what comes from a set or a dict of a set, or compare without order",
-            together=True,
+            together=_INSIDE,
             draws=True,
             plain=f"PYTHONHASHSEED={seed}",
         ),
@@ -87,7 +90,7 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int, seed: str)
             "the inputs of some seeds fail: if they are legal inputs the code is wrong (keep the seed as a test); "
             "else draw from the legal ones",
             hints=frozenset({"random"}),
-            together=True,
+            together=_INSIDE,
             draws=True,
             plain=f"TEST_SEED={seed}",
             recorded=True,
@@ -101,7 +104,7 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int, seed: str)
             "pass the random source or the id in, and give it a fixed one in the test",
             pins=True,
             hints=frozenset({"urandom"}),
-            together=True,
+            together=_INSIDE,
             draws=True,
         ),
         Axis(
@@ -109,13 +112,13 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int, seed: str)
             tuple(_instant(name, at) for name, at in instants(now)),
             "pass the time in, or freeze it in the test; a date that is written down ends one day",
             pins=True,
-            together=True,
+            together=_INSIDE,
         ),
         Axis(
             "time zone",
             tuple(_env("TZ", zone) for zone in ("Pacific/Auckland", "America/Los_Angeles", "Asia/Kolkata")),
             "use aware times in one zone, or set the zone in the test",
-            together=True,
+            together=_AROUND,
             plain="TZ=UTC",
         ),
         Axis(
@@ -133,14 +136,14 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int, seed: str)
                 _env("LC_ALL", "de_DE.UTF-8"),
             ),
             'name the encoding (encoding="utf-8") and the locale where they matter',
-            together=True,
+            together=_AROUND,
             plain='LANG="${LANG:-C.UTF-8}"',
         ),
         Axis(
             "terminal width",
             (_env("COLUMNS", "40"), _env("COLUMNS", "240")),
             "give the width to what prints, or compare without line breaks",
-            together=True,
+            together=_AROUND,
             plain="env -u COLUMNS",
         ),
         Axis(
@@ -150,13 +153,13 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int, seed: str)
                 Variant("umask 000", {"conditions": Conditions(umask=0)}, "umask 000;"),
             ),
             "set the mode that is wanted with chmod; the mode that open() gives is the user's",
-            together=True,
+            together=_AROUND,
         ),
         Axis(
             "home folder",
             (Variant("an empty HOME", {"conditions": Conditions(empty_home=True)}, 'HOME="$(mktemp -d)"'),),
             "let the test bring its own configuration, and point HOME at it",
-            together=True,
+            together=_AROUND,
             plain=_PLAIN_HOME,
         ),
         Axis(
@@ -166,7 +169,7 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int, seed: str)
                 for how in ("descending", "ascending")
             ),
             "sort what comes from a folder",
-            together=True,
+            together=_AROUND,
         ),
         Axis(
             "leftover files",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,8 +19,8 @@ from redbucket.engine.ports import Bench
 _RATE_LOOKS = (6, 12, 20)
 _RATE_CHANCE = 0.003
 _RATE_FIRST = 4
-# First looks that are taken side by side before one of them is followed: they keep all CPUs busy.
-_BATCH = 8
+# First looks that are taken side by side: they keep all CPUs busy, and the last ones overrun the limit by little.
+_BATCH = 6
 # Pairs of a failing and a passing value, in steps, so that a coin ends it early: it passes all five
 # by chance once in a thousand times at most, (p (1 - p))^5.
 _PAIRS = (1, 2, 2)
@@ -98,17 +98,24 @@ class AxisTrials:
 
     def _screened(self) -> tuple[set[str], list[tuple[Axis, Variant]]]:
         """With many axes changed at once: those that the test is spared, and the values that flipped it together."""
-        group = [axis for axis in self.axes if (axis.draws if self.fails else axis.together)]
-        if not group or not self.steady or self.over():
-            return set(), []
-        self.say(f"trying another {', '.join(axis.cause for axis in group)}, all at once")
-        runs = self.bench.run([self.make("at once", **changed) for changed in at_once(group)])
-        for number, (run, test) in enumerate(zip(runs, self.tests(runs), strict=True)):
-            if self.differs(run, test):
-                return set(), [(axis, axis.variants[number % len(axis.variants)]) for axis in group]
-        if any(run.broken for run in runs) or any(t.outcome in _NOT_RUN for t in self.tests(runs)):
-            return set(), []
-        return {axis.cause for axis in group}, []
+        spared: set[str] = set()
+        groups: dict[str, list[Axis]] = {}
+        for axis in self.axes:
+            if axis.draws if self.fails else axis.together:
+                groups.setdefault(axis.together, []).append(axis)
+        for group in groups.values() if self.steady else ():
+            if self.over():
+                break
+            self.say(f"trying another {', '.join(axis.cause for axis in group)}, all at once")
+            specs = [self.make("at once", **changed) for changed in at_once(group)]
+            runs = list(self._in_time(specs))
+            for number, (run, test) in enumerate(runs):
+                if self.differs(run, test):
+                    return spared, [(axis, axis.variants[number % len(axis.variants)]) for axis in group]
+            ran = [not run.broken and test.outcome not in _NOT_RUN for run, test in runs]
+            if len(ran) == len(specs) and all(ran):
+                spared |= {axis.cause for axis in group}
+        return spared, []
 
     def _looked(self, waiting: Sequence[Axis]) -> Found | None:
         """Take one look along each axis, side by side; follow what flips."""
@@ -120,24 +127,26 @@ class AxisTrials:
         self.say(f"trying another {', '.join(axis.cause for axis in waiting)}")
         found = self._followed([(axis, variant) for axis in waiting for variant in axis.variants])
         if found is None and not self.wavered:
-            self.tried += [axis.cause for axis in waiting]
+            (self.untried if self.over() else self.tried).extend(axis.cause for axis in waiting)
         return found
 
     def _followed(self, every: Sequence[tuple[Axis, Variant]]) -> Found | None:
         """Take one look with each of these values; confirm what flips."""
-        if not every or self.over():
-            return None
-        runs = self.bench.run([self.make(axis.cause, **variant.change) for axis, variant in every])
-        flips = [
-            pair
-            for pair, run, test in zip(every, runs, self.tests(runs), strict=True)
-            if self.differs(run, test) and not (pair[0].slows and test.outcome is Outcome.TIMEOUT)
-        ]
-        for axis, variant in flips:
-            found = self._confirmed(axis, variant)
-            if found is not None or self.wavered:
-                return found
+        specs = [self.make(axis.cause, **variant.change) for axis, variant in every]
+        for (axis, variant), (run, test) in zip(every, self._in_time(specs), strict=False):
+            if self.differs(run, test) and not (axis.slows and test.outcome is Outcome.TIMEOUT):
+                found = self._confirmed(axis, variant)
+                if found is not None or self.wavered:
+                    return found
         return None
+
+    def _in_time(self, specs: Sequence[RunSpec]) -> Iterator[tuple[Run, Test]]:
+        """Yield what became of the runs, several at a time, until the time is up."""
+        for at in range(0, len(specs), _BATCH):
+            if self.over():
+                return
+            runs = self.bench.run(specs[at : at + _BATCH])
+            yield from zip(runs, self.tests(runs), strict=True)
 
     def _confirmed(self, axis: Axis, variant: Variant) -> Found | None:
         # side by side, so that what comes and goes with the time of day hits both alike
@@ -243,10 +252,9 @@ class AxisTrials:
         """Does it fail more often with one variant than with the other, or than as it is?"""
         one = axis.variants[0]
         other = axis.variants[1] if len(axis.variants) > 1 else Variant("as it is")
-        if self.steady:  # it never failed yet: before anything is compared it must fail at all
-            runs = self._try(axis, [one] * _RATE_FIRST)
-            if not any(_fails(t) for t in self.tests(runs)):
-                return None
+        # one that never failed yet must fail at all before anything is compared
+        if self.steady and not self._ever_fails(axis, one):
+            return None
         counts = {one.name: [0, 0], other.name: [0, 0]}
         failing: Run | None = None
         for number in range(1, _RATE_LOOKS[-1] + 1):
@@ -276,6 +284,16 @@ class AxisTrials:
             axis.fix,
             failing=failing,
         )
+
+    def _ever_fails(self, axis: Axis, variant: Variant) -> bool:
+        """A few runs, and where they must stand alone no more than it takes."""
+        at_a_time = 1 if axis.quiet else _RATE_FIRST
+        for _ in range(0, _RATE_FIRST, at_a_time):
+            if self.over():
+                return False
+            if any(_fails(t) for t in self.tests(self._try(axis, [variant] * at_a_time))):
+                return True
+        return False
 
 
 def _fails(test: Test) -> bool:

@@ -178,6 +178,16 @@ def test_each_axis_names_its_cause(rule: Callable[[RunSpec, Sequence[str]], bool
     assert found is not None and found.fix and found.evidence
 
 
+def test_midnight_is_looked_for_in_the_zone_where_it_is_one() -> None:
+    def rule(spec: RunSpec, before: Sequence[str]) -> bool:
+        clock = spec.conditions.clock
+        return clock is not None and clock % 86400 > 86399 and "TZ" not in spec.conditions.env
+
+    _, found = explain(rule)
+    assert cause(found) == "clock"
+    assert found is not None and "before midnight" in found.what
+
+
 def test_a_network_that_is_not_used_is_not_denied() -> None:
     work, found = explain(lambda spec, before: spec.conditions.no_network)
     assert found is None
@@ -246,12 +256,13 @@ def test_what_there_is_no_time_for_is_said() -> None:
 
 
 class Timed(Process):
-    """Two runs at a time, and each takes as long as the suite: the worst case of a limit in suites."""
+    """Each run takes as long as the suite: the worst case of a limit in suites."""
 
     now = 0.0
+    cpus = 2
 
     def run(self, specs: Sequence[RunSpec]) -> list[Run]:
-        self.now += (len(specs) + 1) // 2
+        self.now += -(-len(specs) // self.cpus)
         return super().run(specs)
 
 
@@ -269,8 +280,12 @@ class Timed(Process):
         lambda spec, before: spec.conditions.switch_interval == 1e-6 and spec.run_id % 3 > 0,
     ],
 )
-def test_all_ends_within_forty_times_the_suite(rule: Callable[[RunSpec, Sequence[str]], bool]) -> None:
+@pytest.mark.parametrize("cpus", [1, 2, 8])
+def test_all_ends_within_forty_times_the_suite(
+    rule: Callable[[RunSpec, Sequence[str]], bool], cpus: int
+) -> None:
     bench = Timed(rule, [*NAMES, X])
+    bench.cpus = cpus
     specs = Specs(trees={"": "tree"}, seed="7", roots=(".",), timeout=1)
     work = Explain(
         X, "", specs, bench, axes(specs.other_seed, NOW, 6, "7"), lambda step: None, lambda: bench.now
