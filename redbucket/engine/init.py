@@ -172,11 +172,13 @@ def next_steps(
     hooks = "pre-commit install" if by_pre_commit else "redbucket install"
     steps.append(("put the hooks into git", hooks))
     steps.append(("see that nothing is dead", "redbucket doctor"))
-    if parents or written:
+    if parents:
+        # the commit that sets redbucket up, which comes last by then, has nothing to judge
+        last = "--base HEAD~2 --head HEAD~1" if written else "--base HEAD~1"
         steps.append(
             (
-                "the first gate: the last commit against the one before",
-                "redbucket gate --base HEAD~1 --policy redbucket.toml",
+                "the first gate: the last commit of your own against the one before",
+                f"redbucket gate {last} --policy redbucket.toml",
             )
         )
     steps.append(("from then on, for a branch", f"redbucket gate --base {quote(seen.branch)} --head BRANCH"))

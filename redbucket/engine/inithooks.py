@@ -49,7 +49,8 @@ def agents_in_use(paths: Iterable[str]) -> tuple[str, ...]:
 def pre_commit(seen: Sighting, configured: Configured) -> Proposed:
     """Return the proposal for pre-commit; ``configured`` is what the file that is there names."""
     if PRE_COMMIT not in seen.files:
-        return Proposed("pre-commit", PRE_COMMIT, _TYPES + "repos:\n" + _repo(HOOKS, seen.source))
+        why = "for those who use pre-commit; others leave it out and run: redbucket install"
+        return Proposed("pre-commit", PRE_COMMIT, _TYPES + "repos:\n" + _repo(HOOKS, seen.source), why=why)
     if configured.trouble:
         return Proposed("pre-commit", PRE_COMMIT, lacks=(configured.trouble,))
     missing = [name for name in HOOKS if name not in configured.ids]
