@@ -32,13 +32,18 @@ _LAUNCHERS = {
     ("coverage", "run"),
 }
 
+# pytest's version without the fifth of a second that importing all of it takes; the run itself says what is broken.
 _PROBE = """
 import json, sys, site
+from importlib.util import find_spec
 out = {"version": list(sys.version_info[:3]), "executable": sys.executable, "prefix": sys.prefix}
 try:
-    import pytest
-    out["pytest"] = pytest.__version__
-    out["user"] = str(pytest.__file__).startswith(str(site.getusersitepackages()))
+    import _pytest
+    for name in ("pytest", "pluggy"):
+        if find_spec(name) is None:
+            raise ImportError("No module named %r" % name)
+    out["pytest"] = _pytest.__version__
+    out["user"] = str(_pytest.__file__).startswith(str(site.getusersitepackages()))
 except ImportError as error:
     out["pytest"] = None
     out["error"] = str(error)

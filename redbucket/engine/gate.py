@@ -57,6 +57,8 @@ class Tools:
 def gate(request: Request, tools: Tools) -> GateReport:
     """Judge one patch and return the report. Raises RedbucketError where there is nothing to report."""
     # imported here: a static hook runs ``guard`` alone, and pays for what it uses
+    from concurrent.futures import ThreadPoolExecutor
+
     from redbucket.core.runspec import full_runs
     from redbucket.engine.capturing import with_captures
     from redbucket.engine.flakes import freezes
@@ -84,9 +86,11 @@ def gate(request: Request, tools: Tools) -> GateReport:
         )
         return report.finish()
     today = tools.today()
-    report.findings += registry.check(subject.context(today), subject.judge)
-    require_judgeable(subject)
-    bench, as_module, report.interpreter = tools.bench(subject)
+    with ThreadPoolExecutor(1) as pool:  # asking the interpreter about itself takes as long as the guards
+        opened = pool.submit(tools.bench, subject)
+        report.findings += registry.check(subject.context(today), subject.judge)
+        require_judgeable(subject)
+        bench, as_module, report.interpreter = opened.result()
     specs = specs_for(subject, tools.objects, as_module=as_module, timeout=request.timeout or run.timeout)
     report.seed = specs.seed
     report.reruns = request.reruns or run.reruns

@@ -302,9 +302,10 @@ def test_an_interpreter_without_pytest(tmp_path: Path) -> None:
 def test_a_pytest_that_is_too_old(tmp_path: Path) -> None:
     """An interpreter that says so of itself; the check reads nothing else."""
     python = tmp_path / "python"
-    package = tmp_path / "old" / "pytest"
-    package.mkdir(parents=True)
-    (package / "__init__.py").write_text('__version__ = "6.2.5"\n')
+    for name in ("_pytest", "pytest"):
+        package = tmp_path / "old" / name
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text('__version__ = "6.2.5"\n')
     python.write_text(
         f'#!{sys.executable}\nimport runpy, sys\nsys.path.insert(0, "{tmp_path / "old"}")\nexec(sys.argv[2])\n'
     )
