@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Mapping
 
 from redbucket.app.demo import build
 from tests.docs.shell import Shell
+from tests.edges.sshkit import Key
 
 
 def empty(shell: Shell) -> None:
@@ -19,4 +21,86 @@ def bucketizer(shell: Shell, runner: str = "unittest") -> None:
     build(shell.folder, runner=runner)
 
 
-SCENES: dict[str, Callable[[Shell], None]] = {"empty": empty, "bucketizer": bucketizer}
+def bucketizer_pytest(shell: Shell) -> None:
+    """The same, and pytest runs its tests."""
+    bucketizer(shell, "pytest")
+
+
+def server(shell: Shell) -> None:
+    """A bare repository, and a clone of it beside it; the reader stands above both."""
+    bucketizer(shell)
+    shell.folder = shell.home
+    _git(shell, "clone", "--quiet", "--bare", "bucketizer", "project.git")
+    _git(shell, "-C", "bucketizer", "remote", "add", "origin", str(shell.home / "project.git"))
+
+
+def signing(shell: Shell) -> None:
+    """The worked example; the reader has an SSH key, and git signs with it."""
+    bucketizer(shell)
+    key = Key.make(shell.home / ".ssh", "id_ed25519")
+    with (shell.home / ".gitconfig").open("a") as config:
+        config.write(f"[user]\n\tsigningKey = {key.path}.pub\n[gpg]\n\tformat = ssh\n")
+
+
+_MONOREPO = {
+    "billing/money.py": "def split(amount, parts):\n    share, rest = divmod(amount, parts)\n"
+    "    return [share + (index < rest) for index in range(parts)]\n",
+    "billing/tests/test_money.py": "from money import split\n\n\n"
+    "def test_split():\n    assert split(11, 3) == [4, 4, 3]\n",
+    "shop/cart.py": "def total(prices):\n    return sum(prices)\n",
+    "shop/tests/test_cart.py": "from cart import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n",
+    "web/sum.mjs": "export const sum = (prices) => prices.reduce((a, b) => a + b, 0);\n",
+    "web/test/sum.test.mjs": 'import test from "node:test";\nimport assert from "node:assert";\n'
+    'import { sum } from "../sum.mjs";\n\ntest("sum", () => assert.equal(sum([1, 2]), 3));\n',
+}
+
+
+def monorepo(shell: Shell) -> None:
+    """Three parts in one repository, two in Python and one in JavaScript; agents have changed one each."""
+    shell.folder = shell.home / "works"
+    shell.folder.mkdir()
+    _git(shell, "init", "--quiet")
+    _commit(shell, _MONOREPO, "Three parts")
+    for part, path, old, new in (
+        ("billing", "billing/money.py", "< rest", "< rest - 1"),
+        ("web", "web/sum.mjs", "a + b, 0", "a + b, 1"),
+    ):
+        _git(shell, "switch", "--quiet", "--create", f"agent/{part}", "main")
+        _commit(shell, {path: _MONOREPO[path].replace(old, new)}, f"Faster {part}")
+    _git(shell, "switch", "--quiet", "main")
+
+
+def red_suite(shell: Shell) -> None:
+    """The worked example with an old test that is red; two of the patches on top of it."""
+    bucketizer(shell, "pytest")
+    old = "from bucketizer import bucket\n\n\ndef test_no_value():\n    assert bucket(None, []) is None\n"
+    _commit(shell, {"tests/test_old.py": old}, "Old tests")
+    for name in ("green", "miss"):
+        _git(shell, "switch", "--quiet", f"agent/{name}")
+        _git(shell, "rebase", "--quiet", "main")
+    _git(shell, "switch", "--quiet", "main")
+
+
+def _commit(shell: Shell, files: Mapping[str, str], message: str) -> None:
+    for name, text in files.items():
+        path = shell.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    _git(shell, "add", "--all")
+    _git(shell, "commit", "--quiet", "--message", message)
+
+
+def _git(shell: Shell, *words: str) -> None:
+    code, seen = shell.run(shlex.join(["git", *words]))
+    assert code == 0, seen
+
+
+SCENES: dict[str, Callable[[Shell], None]] = {
+    "empty": empty,
+    "bucketizer": bucketizer,
+    "bucketizer with pytest": bucketizer_pytest,
+    "server": server,
+    "signing": signing,
+    "monorepo": monorepo,
+    "red suite": red_suite,
+}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.docs.sheets import blocks
 from tests.stories.kit import CONSOLE, SHOP, Shop
 
 TOP = Path(__file__).resolve().parents[2]
@@ -94,6 +94,12 @@ def test_it_installs_itself(tmp_path: Path) -> None:
     assert version.stdout.startswith("redbucket, version")
 
 
+def yaml_of(page: str) -> list[str]:
+    """Return the YAML blocks of a page of the docs."""
+    text = (TOP / "docs" / page).read_text(encoding="utf-8")
+    return [block.text for block in blocks(text) if block.language == "yaml"]
+
+
 def checked(schema: str, file: Path) -> None:
     words = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(file)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -102,13 +108,12 @@ def checked(schema: str, file: Path) -> None:
 
 def test_the_definitions_are_valid(tmp_path: Path) -> None:
     checked("vendor.github-actions", ACTION)
-    blocks = re.findall(r"```yaml\n(.*?)```", (TOP / "docs/ci.md").read_text(), re.DOTALL)
-    assert len(blocks) == 4
-    for block in blocks:
-        name, schema = (
-            ("workflow.yml", "vendor.github-workflows")
-            if "\njobs:" in block
-            else (".gitlab-ci.yml", "vendor.gitlab-ci")
-        )
-        (tmp_path / name).write_text(block)
-        checked(schema, tmp_path / name)
+    for page, name, schema in (
+        ("github.md", "workflow.yml", "vendor.github-workflows"),
+        ("gitlab.md", ".gitlab-ci.yml", "vendor.gitlab-ci"),
+    ):
+        found = yaml_of(page)
+        assert len(found) == 2
+        for block in found:
+            (tmp_path / name).write_text(block)
+            checked(schema, tmp_path / name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ import pytest
 import yaml
 
 from tests.stories.kit import CONSOLE, SHOP, Shop
-from tests.stories.test_action import TOP, checked
+from tests.stories.test_action import TOP, checked, yaml_of
 
 GITHUB = TOP / ".github/workflows/redbucket.yml"
 GITLAB = TOP / "templates/redbucket.gitlab-ci.yml"
@@ -215,8 +214,12 @@ def test_the_definitions_are_valid(tmp_path: Path) -> None:
 
 
 def test_the_caller_in_the_docs_gives_inputs_that_there_are() -> None:
-    blocks = re.findall(r"```yaml\n(.*?)```", (TOP / "docs/ci.md").read_text(), re.DOTALL)
-    calls = [job for b in blocks for job in yaml.safe_load(b).get("jobs", {}).values() if "uses" in job]
+    calls = [
+        job
+        for b in yaml_of("github.md")
+        for job in yaml.safe_load(b).get("jobs", {}).values()
+        if "uses" in job
+    ]
     assert calls
     declared = github()[True]["workflow_call"]["inputs"]  # YAML 1.1 reads "on" as a truth value
     for call in calls:
