@@ -7,8 +7,7 @@ import re
 import pytest
 import yaml
 
-from redbucket.core import flakes
-from redbucket.core import policy
+from redbucket.core import flakes, policy
 from tests.docs.sheets import PAGES, TOP, blocks
 
 TOML = [

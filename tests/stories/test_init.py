@@ -76,7 +76,9 @@ def test_without_a_terminal_nothing_is_written(repo: Repo) -> None:
 
 def test_what_it_says_leads_to_a_gate(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{sys.prefix}/bin:{os.environ['PATH']}")
-    repo.commit({"shop.py": "def total(prices):\n    return sum(iter(prices))\n"}, "the last commit of their own")
+    repo.commit(
+        {"shop.py": "def total(prices):\n    return sum(iter(prices))\n"}, "the last commit of their own"
+    )
     ended = init(repo, "--yes")
     assert ended.exit_code == 0, ended.err
     assert untracked(repo) == ALL
