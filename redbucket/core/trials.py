@@ -102,6 +102,13 @@ class Trials:
         """True if base passes it in the whole suite, and never in a run of few tests."""
         return all_passed(self.outcomes(name, "B")) and all_failed(self.outcomes(name, "B", "again"))
 
+    def fails_among_others(self, name: str) -> bool:
+        """True if in both worlds it fails in each whole run, and passes in each of three or more runs of few tests."""
+        return all(
+            all_failed(self.outcomes(name, w)) and len(few) > 2 and all_passed(few)
+            for w, few in ((w, self.outcomes(name, w, "again")) for w in ("H", "B"))
+        )
+
     def wavers(self, name: str, world: str) -> bool:
         """True if the test both passed and failed in one condition of ``world``."""
         return any(

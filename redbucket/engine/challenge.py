@@ -188,15 +188,22 @@ class Challenge:
             again = self.trials.outcomes(name, "H", "again")
             if again and not all_failed(again) and not all_passed(again):
                 self.of(name).cause, self.of(name).wavers = None, True
+            elif self._is_of_the_order(name):
+                self.of(name).cause = Cause.ORDER
 
     def _while_open(self, names: Sequence[str], run_pairs: Callable[[Sequence[str], int], object]) -> None:
         left = [n for n in list(names)[:MOST_SUSPECTS] if self._is_open(n)]
         what = "failing, and not steady: is it the patch's doing?"
         self._in_rounds(left, what, run_pairs, lambda name: not self._is_open(name))
 
+    def _is_of_the_order(self, name: str) -> bool:
+        """True if it fails in the suite and passes without the other tests, in base as in head."""
+        return not self.specs.whole and self.trials.fails_among_others(name)
+
     def _is_open(self, name: str) -> bool:
         """True if it may be chance, and may be the patch's doing: base never passing it is neither."""
-        if all_failed(self.trials.everywhere(name, "B")):
+        # pairs without the others would pass for ever
+        if all_failed(self.trials.everywhere(name, "B")) or self._is_of_the_order(name):
             return False
         enough = SURE if self.trials.base_shows(name) else PLAIN
         return self.trials.is_unsteady(name) and redder_in_strata(self.trials.strata(name)) >= enough

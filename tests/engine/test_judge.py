@@ -558,3 +558,12 @@ def test_a_race_of_the_patch_is_noise_and_hardly_ever_a_miss() -> None:
     seen = [row.bucket for row in rows if row.blocks]
     assert len(seen) > 300
     assert seen.count(Bucket.INVARIANT_MISS) <= 2
+
+
+def test_what_other_tests_break_in_base_too_is_noise_and_takes_few_pairs() -> None:
+    """A victim in both worlds: red in each whole run, green in each run of few."""
+    bench = ScriptedBench({A: lambda spec, count: F if spec.only is None else P, **CLEAN})
+    row = only(judge(bench))
+    assert (row.bucket, row.introduced, row.blocks) == (Bucket.NOISE, False, False)
+    assert row.cause == "order"
+    assert conditions(bench, "B").count("again") <= 5
