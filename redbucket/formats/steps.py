@@ -19,6 +19,8 @@ _COMMIT = (
     "if it is meant, a person makes this change in a commit and on a branch of their own; to approve an agent's"
     " bytes by a signature instead, name signers in the policy (identity.allowed_signers) and redbucket endorse"
 )
+# What a person did not finish is finished, not approved.
+_MENDED = frozenset({"flake-expiry"})
 _SIDES = {"H": "with the patch", "B": "without it"}
 
 
@@ -100,7 +102,14 @@ def _count(kinds: Sequence[str]) -> str:
 def _files(report: GateReport) -> list[Step]:
     refused = refusals(report.findings)
     # a file that is source as well is not thrown back whole: its finding says which part it is
-    whole = [f for f in refused if f.path and f.rule in ENDORSABLE and not _shared(f.path)]
+    whole = [
+        f
+        for f in refused
+        if f.path
+        and f.rule in ENDORSABLE
+        and not _shared(f.path)
+        and (report.identity.agent or f.rule not in _MENDED)
+    ]
     paths = list(dict.fromkeys(f.path for f in whole if f.path))
     out = []
     if paths:

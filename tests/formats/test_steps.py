@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from redbucket.core.findings import Finding, Severity
-from redbucket.core.report import GateReport, Verdict
+from redbucket.core.report import GateReport, IdentityReport, Verdict
 from redbucket.formats.phrases import grouped
 from redbucket.formats.steps import Step, steps
 
@@ -51,3 +51,11 @@ def test_a_file_that_is_source_as_well_is_not_thrown_back_whole() -> None:
 def test_no_command_is_given_twice() -> None:
     found = commands(refused("a/fixtures.sha256", "a/fixtures.sha256"))
     assert len(found) == len(set(found))
+
+
+def test_a_freeze_that_a_person_did_not_finish_is_finished_and_an_agents_is_put_back() -> None:
+    person = refused("flakes.toml", rule="flake-expiry")
+    assert person[0].text == "look at flakes.toml"
+    assert not any("git" in command for command in commands(person))
+    agent = refused("flakes.toml", rule="flake-expiry", identity=IdentityReport(agent=True))
+    assert commands(agent)[0].startswith("git checkout")
