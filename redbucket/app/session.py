@@ -27,7 +27,7 @@ from redbucket.engine.subject import Request, Subject
 
 # What runs tests is imported where it is used: a static hook runs none, and must be quick.
 if TYPE_CHECKING:
-    from redbucket.app.stations import LocalStation, RecordingRunner, SshStation, Station
+    from redbucket.app.stations import LocalStation, RecordingRunner, RemoteStation, Station
     from redbucket.core.axes import Axis
     from redbucket.core.noisecapture import NoiseCapture
     from redbucket.core.records import Run
@@ -93,7 +93,7 @@ class Session:
     not_materialised: set[str] = field(default_factory=set)
     own_interpreter: str = ""
     _seconds: dict[str, float] = field(default_factory=dict)
-    stations: dict[str, LocalStation | SshStation] = field(default_factory=dict)
+    stations: dict[str, LocalStation | RemoteStation] = field(default_factory=dict)
 
     def gate(
         self,
@@ -275,7 +275,7 @@ class Session:
             timeout=run.timeout,
             as_module=launch.as_module,
         )
-        bench = ParallelBench(runner, read_record, 2 * station.cpus, self.cancelled, station.rest)
+        bench = ParallelBench(runner, read_record, station.jobs, self.cancelled, station.rest)
         self.progress.say(f"running the tests {'once' if reruns == 1 else f'{reruns} times'}")
         try:
             runs = bench.run(specs)
@@ -312,7 +312,7 @@ class Session:
         bench = ParallelBench(
             runner,
             lambda path: self._timed(read_record(path, runner.records[path])),
-            2 * station.cpus,
+            station.jobs,
             self.cancelled,
             station.rest,
         )

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from redbucket.core.plural import plural
 from redbucket.core.runspec import RunSpec
 
 if TYPE_CHECKING:
     from redbucket.app.session import Session
-    from redbucket.core.sshaddress import SshAddress
     from redbucket.edges.interpreter import Launch
-    from redbucket.edges.sshrunner import SshRunner
+    from redbucket.edges.remoterunner import RemoteRunner, Spot
 
 LOCAL = "local"
 
@@ -36,7 +37,11 @@ class Station(Protocol):
 
     @property
     def cpus(self) -> int:
-        """How many CPUs runs may use."""
+        """How many CPUs runs may use, on the largest machine if there are several."""
+
+    @property
+    def jobs(self) -> int:
+        """How many runs may be asked for at once."""
 
     def resolve(self, command: Sequence[str], form: str = "") -> Launch:
         """Return how the tests are started there; ``form`` is [run] format. Raises WorldFailed "no-interpreter"."""
@@ -77,6 +82,7 @@ class LocalStation:
 
         self._opened = opened
         self.cpus = cpus()
+        self.jobs = 2 * self.cpus
 
     def resolve(self, command: Sequence[str], form: str = "") -> Launch:
         """As ``Station`` says."""
@@ -116,33 +122,66 @@ class LocalStation:
         """Nothing is open."""
 
 
-class SshStation:
-    """A machine that the user's OpenSSH client reaches. Close it at the end."""
+class Ground(Protocol):
+    """Machines that are reached, and take runs; ``remoterunner.Spots`` says how."""
 
-    def __init__(self, opened: Session, address: SshAddress) -> None:
-        """Connect. Raises WorldFailed "runner-unreachable"."""
-        from redbucket.edges.connection import Connection
+    def taken(self, run: str, near: str, until: float) -> AbstractContextManager[Spot]: ...
 
-        self._opened, self._address = opened, address
-        self._runners: list[SshRunner] = []
-        opened.progress.say(f"connecting to {address.name}")
-        self._connection = Connection(address, opened.cancelled, opened.scratch, opened.shipped)
-        self.cpus = self._connection.cpus
+    @property
+    def cpus(self) -> int:
+        """The CPUs of the largest."""
+
+    @property
+    def jobs(self) -> int:
+        """How many runs may be asked for at once."""
+
+    def ask(self, name: str, given: dict[str, Any]) -> Any:
+        """Have something done that leaves nothing behind."""
+
+    def rest(self) -> None:
+        """End what runs left behind."""
+
+    def close(self) -> None:
+        """End it; nothing is left there."""
+
+
+@dataclass
+class RemoteStation:
+    """Machines elsewhere. ``name`` is for messages, ``python`` and ``repo`` are their interpreter and clone, if named.
+
+    Close it at the end.
+    """
+
+    opened: Session
+    ground: Ground
+    name: str
+    python: str
+    folder: str
+    repo: str = ""
+    _runners: list[RemoteRunner] = field(default_factory=list)
+
+    @property
+    def cpus(self) -> int:
+        """As ``Station`` says."""
+        return self.ground.cpus
+
+    @property
+    def jobs(self) -> int:
+        """As ``Station`` says."""
+        return self.ground.jobs
 
     def resolve(self, command: Sequence[str], form: str = "") -> Launch:
         """As ``Station`` says; ``?python=`` comes before all else."""
         from redbucket.edges.interpreter import Launch
 
-        folder = self._address.repo or self._address.folder
-        given = {"command": list(command), "python": self._address.python, "folder": folder, "form": form}
-        found = self._connection.ask("resolve", given)
+        folder = self.repo or self.folder
+        given = {"command": list(command), "python": self.python, "folder": folder, "form": form}
+        found = self.ground.ask("resolve", given)
         return Launch(**{**found, **{name: tuple(found[name]) for name in ("args", "version", "path")}})
 
     def packages(self, launch: Launch) -> dict[str, str]:
         """As ``Station`` says."""
-        from dataclasses import asdict
-
-        return dict(self._connection.ask("packages", {"launch": asdict(launch)}))
+        return dict(self.ground.ask("packages", {"launch": asdict(launch)}))
 
     def runner(
         self,
@@ -155,50 +194,79 @@ class SshStation:
         report: str = "",
     ) -> RecordingRunner:
         """As ``Station`` says."""
-        from redbucket.edges.sshrunner import SshRunner
+        from redbucket.edges.digests import digest
+        from redbucket.edges.local import LocalRunner
+        from redbucket.edges.remoterunner import RemoteRunner, no_tree
+        from redbucket.edges.remotesite import Installed, RemoteSite
 
-        made = SshRunner.make(
-            self._connection,
-            launch,
-            folder=self._opened.workshop.folder("runs"),
-            # an editable install there may point at a clone, or, on this very machine, at the work tree
-            outside=(*self._opened.outside, *([self._address.repo] if self._address.repo else [])),
-            tracked=tracked,
-            prepare=prepare,
-            extra_env=env,
-            deadline=time.monotonic() + budget,
-            tree_name=self._opened.tree_name,
-            cancelled=self._opened.cancelled,
-            on_test=self._opened.test_ended,
-            report=report,
-        )
+        folder, deadline = self.opened.workshop.folder("runs"), time.monotonic() + budget
+
+        def make(site: RemoteSite) -> LocalRunner:
+            return LocalRunner(
+                launch,
+                folder,
+                no_tree,
+                digest,
+                # an editable install there may point at a clone, or, on this very machine, at the work tree
+                outside=(*self.opened.outside, *([self.repo] if self.repo else [])),
+                tracked=tracked,
+                prepare=prepare,
+                extra_env=env,
+                deadline=deadline,
+                tree_name=self.opened.tree_name,
+                cancelled=self.opened.cancelled,
+                on_test=self.opened.test_ended,
+                report=report,
+                site=site,
+            )
+
+        fresh = lambda: Installed(launch.path, closed=not prepare)  # noqa: E731
+        made = RemoteRunner(self.ground, make, fresh, deadline)
         self._runners.append(made)
         return made
 
     def rest(self) -> object:
         """As ``Station`` says."""
-        self._connection.rest()
+        self.ground.rest()
         return None
 
     @property
     def note(self) -> str:
         """As ``Station`` says."""
         broken = sum(runner.broken for runner in self._runners)
-        return (
-            f"the connection to {self._address.name} broke; made again: {plural(broken, 'run')}"
-            if broken
-            else ""
-        )
+        return f"the connection to {self.name} broke; made again: {plural(broken, 'run')}" if broken else ""
 
     def close(self) -> None:
-        """End the connection; nothing is left on the far side."""
-        self._connection.close()
+        """As ``Ground`` says."""
+        self.ground.close()
 
 
-def station_of(opened: Session, where: str) -> LocalStation | SshStation:
-    """Return the station that ``where`` names. Raises Misused "bad-runner", WorldFailed "runner-unreachable"."""
+def station_of(opened: Session, where: str) -> LocalStation | RemoteStation:
+    """Return the station that ``where`` names.
+
+    Raises Misused "bad-runner" or "dask-missing", WorldFailed "runner-unreachable" or "runner-version".
+    """
     if where == LOCAL:
         return LocalStation(opened)
-    from redbucket.core.sshaddress import parse_address
+    opened.progress.say(f"connecting to {where}")
+    return _dask(opened, where) if where.startswith("dask:") else _ssh(opened, where)
 
-    return SshStation(opened, parse_address(where))
+
+def _ssh(opened: Session, where: str) -> RemoteStation:
+    """A machine that the user's OpenSSH client reaches."""
+    from redbucket.core.sshaddress import parse_address
+    from redbucket.edges.connection import Connection
+
+    address = parse_address(where)
+    connection = Connection(address, opened.cancelled, opened.scratch, opened.shipped)
+    return RemoteStation(opened, connection, address.name, address.python, address.folder, address.repo)
+
+
+def _dask(opened: Session, where: str) -> RemoteStation:
+    """The workers of a cluster."""
+    from redbucket.core.daskaddress import parse_dask
+    from redbucket.edges.daskcluster import Cluster
+
+    address = parse_dask(where)
+    cluster = Cluster(address, opened.cancelled, opened.scratch, opened.shipped)
+    return RemoteStation(opened, cluster, address.name, address.python, address.folder)

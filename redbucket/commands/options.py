@@ -201,6 +201,7 @@ def runner_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--runner",
         metavar="WHERE",
-        help="Where runs happen: local, or ssh://[USER@]HOST[:PORT][/DIR][?python=INTERPRETER] (docs/remote.md). "
+        help="Where runs happen: local, ssh://[USER@]HOST[:PORT][/DIR][?python=INTERPRETER] or "
+        "dask://HOST[:PORT][/DIR][?python=INTERPRETER] (docs/remote.md). "
         "Default: [run] runner.",
     )(command)

@@ -192,7 +192,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         str,
         Meta(
             pattern="^(local|ssh://.+|dask://.+)$",
-            description="Where runs happen: local, or ssh://HOST/DIR?python=…",
+            description="Where runs happen: local, ssh://HOST/DIR?python=… or dask://HOST:PORT",
         ),
     ] = "local"
     scout: Annotated[bool, Meta(description="One more run under other seeds, order and a used HOME.")] = True

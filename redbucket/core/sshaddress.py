@@ -64,4 +64,6 @@ def parse_address(text: str) -> SshAddress:
 
 
 def _bad(text: str, why: str) -> Misused:
-    return Misused("bad-runner", f"{text!r} is no runner: {why}", f"use local, or {_WANTED}")
+    return Misused(
+        "bad-runner", f"{text!r} is no runner: {why}", f"use local, {_WANTED}, or dask://HOST[:PORT]"
+    )

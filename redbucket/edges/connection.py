@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from redbucket.core.errors import RedbucketError, Undecided
 from redbucket.core.sshaddress import SshAddress
 from redbucket.edges.grounds import SiteLost
+from redbucket.edges.link import Link
+from redbucket.edges.remoterunner import ATTEMPTS, Spot, lost_for_good
 from redbucket.edges.scratch import Scratch
 from redbucket.edges.shipping import Shipping
-from redbucket.edges.sshlink import Link
+from redbucket.edges.sshcarrier import SshCarrier
 
-ATTEMPTS = 4  # at one thing that a lost connection broke off
 _PAUSES = (0.5, 2.0, 8.0, 20.0)  # seconds before each further attempt to connect
 
 
@@ -38,7 +39,7 @@ class Connection:
         self._now = self._open()
 
     def _open(self) -> tuple[Link, Shipping]:
-        link = Link(self._address, self._cancelled)
+        link = Link(SshCarrier(self._address), self._cancelled)
         try:
             said = link.call(
                 "open",
@@ -77,6 +78,17 @@ class Connection:
                     return self._now
             raise lost_for_good(f"{self._now[0].lost}; then: {problem or 'interrupted'}")
 
+    @property
+    def jobs(self) -> int:
+        """How many runs may be asked for at once."""
+        return 2 * self.cpus
+
+    @contextlib.contextmanager
+    def taken(self, run: str, near: str, until: float) -> Iterator[Spot]:
+        """As ``Spots`` says: there is one machine, and it takes every run."""
+        link, shipping = self.get()
+        yield Spot(self._address.name, self._address.name, link, shipping)
+
     def ask(self, name: str, given: dict[str, Any]) -> Any:
         """Have something done that leaves nothing behind; it is asked again if the connection breaks."""
         reason = ""
@@ -95,12 +107,3 @@ class Connection:
     def close(self) -> None:
         """End the connection, and wait until the far side has cleared up."""
         self._now[0].close()
-
-
-def lost_for_good(what: str) -> Undecided:
-    """Return the error for a connection that does not come back, or breaks each time."""
-    return Undecided(
-        "runner-lost",
-        f"the connection to the runner was lost: {what}",
-        "run it again when the connection holds, or with --runner local",
-    )

@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from redbucket.edges.interpreter import Launch
+from redbucket.edges.link import Link
 from redbucket.edges.reportfiles import NotAReport
 from redbucket.edges.shipping import Shipping
 from redbucket.edges.site import Place
-from redbucket.edges.sshlink import Link
 from redbucket.edges.supervise import Spoken
 
 

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from redbucket.edges.link import Link, pieces
 from redbucket.edges.scratch import Scratch
-from redbucket.edges.sshlink import Link, pieces
 
 
 class Shipping:

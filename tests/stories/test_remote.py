@@ -173,7 +173,6 @@ def test_what_can_not_be_reached(tmp_path: Path, sshd: Sshd, monkeypatch: pytest
         ("ssh://-oProxyCommand=touch%20owned/x", 3, "bad-runner"),
         ("ssh://far/x?shell=1", 3, "bad-runner"),
         ("telnet://far", 3, "bad-runner"),
-        ("dask://far:8786", 3, "bad-runner"),
         ("ssh://far/x?python=/no/such/python", 4, "runner-unreachable"),
         ("ssh://nobody@far/x", 4, "runner-unreachable"),
         ("ssh://far:1/x", 4, "runner-unreachable"),

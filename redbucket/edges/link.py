@@ -1,22 +1,17 @@
-"""One connection to a machine, made by the user's own OpenSSH client, and the calls over it."""
+"""One connection to a far side that something has started, and the calls over it."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 import queue
-import shlex
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Protocol
 
 from redbucket.core import errors
-from redbucket.core.errors import RedbucketError, WorldFailed
-from redbucket.core.sshaddress import SshAddress
-from redbucket.edges.bundle import STARTER, payload
+from redbucket.core.errors import RedbucketError
+from redbucket.edges.bundle import payload
 from redbucket.edges.frames import (
     BEAT,
     BODY,
@@ -34,64 +29,53 @@ from redbucket.edges.frames import (
 )
 from redbucket.edges.grounds import SiteLost
 
-COMMAND = "REDBUCKET_SSH"
 _STARTING = 120.0  # seconds for a name, a connection, a login and an interpreter
-_ENDING = 30.0  # seconds for the far side to clear up
-_TALK = 8000  # bytes of what ssh says that are kept
 _PART = 1 << 18
-# The code under test runs there: it gets no way back, whatever the user's configuration gives to other commands.
-_OPTIONS = (
-    *("-T", "-a", "-x"),
-    *("-o", "ClearAllForwardings=yes"),
-    *("-o", "PermitLocalCommand=no"),
-    *("-o", "RemoteCommand=none"),
-)
+
+
+class Carrier(Protocol):
+    """Carries bytes to a starter (``bundle.STARTER``) that waits at the far side, and back."""
+
+    @property
+    def reader(self) -> Reader: ...
+    @property
+    def writer(self) -> Writer: ...
+    def unreachable(self, problem: Gone) -> Exception:
+        """Return the error for a far side that did not begin."""
+
+    def last_words(self) -> str:
+        """Return what was said beside the bytes, "" for nothing."""
+
+    def hang_up(self) -> None:
+        """Send nothing any more: the far side ends. May be called again."""
+
+    def end(self) -> None:
+        """Wait until the far side has cleared up, but not for ever."""
+
+    def cut(self) -> None:
+        """End it now, without waiting."""
 
 
 class Link:
     """A connection that is open, or ``lost``. Several threads may call at once."""
 
-    def __init__(self, address: SshAddress, cancelled: threading.Event) -> None:
-        """Connect and start the far side. Raises WorldFailed "runner-unreachable"."""
-        self._cancelled, self._told = cancelled, False
+    def __init__(self, carrier: Carrier, cancelled: threading.Event) -> None:
+        """Start the far side. Raises what the carrier says of one that does not begin."""
+        self._carrier, self._cancelled, self._told = carrier, cancelled, False
         self._lock = threading.Lock()
         self._calls: dict[int, queue.Queue[Frame | None]] = {}
         self._numbers = itertools.count(1)
-        self._talk = bytearray()
         self.lost = ""
-        words = _words(address)
-        try:
-            self._process = subprocess.Popen(
-                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
-            )
-        except OSError as error:
-            raise WorldFailed(
-                "runner-unreachable",
-                f"{words[0]} could not be started: {error.strerror}",
-                f"install the OpenSSH client, or name it in {COMMAND}",
-            ) from error
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._reader, self._writer = (
-            Reader(self._process.stdout.fileno()),
-            Writer(self._process.stdin.fileno()),
-        )
-        listener = threading.Thread(target=self._listen, daemon=True)
-        listener.start()
+        self._reader, self._writer = carrier.reader, carrier.writer
         try:
             self._writer.write(payload())
             self._reader.skip_to(MAGIC, 1 << 20, _STARTING)
-        except BaseException as problem:
-            self._process.kill()
-            self._process.wait()
-            listener.join(2)
-            if not isinstance(problem, Gone):
-                raise
-            raise WorldFailed(
-                "runner-unreachable",
-                f"{address.name}: {self._last_words() or problem}",
-                f"try: {shlex.join([*words[:-1], 'python3 --version'])}",
-            ) from problem
+        except Gone as problem:
+            carrier.cut()
+            raise carrier.unreachable(problem) from problem
+        except BaseException:
+            carrier.cut()
+            raise
         for work in (self._receive, self._beat):
             threading.Thread(target=work, daemon=True).start()
 
@@ -159,11 +143,7 @@ class Link:
     def close(self) -> None:
         """End the far side, and wait until it has cleared up."""
         self._hang_up()
-        try:
-            self._process.wait(_ENDING)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._carrier.end()
         self._break("it was closed")
 
     def _cancel(self) -> None:
@@ -189,19 +169,16 @@ class Link:
         """Nothing comes any more: everyone who waits is told."""
         with self._lock:
             if not self.lost:
-                self.lost = self._last_words() or reason
+                self.lost = self._carrier.last_words() or reason
             waiting = list(self._calls.values())
         for one in waiting:
             one.put(None)
-        with contextlib.suppress(OSError):
-            self._process.terminate()
+        self._carrier.cut()
         self._hang_up()
 
     def _hang_up(self) -> None:
         self._writer.shut()
-        with contextlib.suppress(OSError):
-            if self._process.stdin is not None:
-                self._process.stdin.close()
+        self._carrier.hang_up()
 
     def _beat(self) -> None:
         pause = threading.Event()
@@ -211,35 +188,11 @@ class Link:
             except Gone as problem:
                 self._break(str(problem))
 
-    def _listen(self) -> None:
-        assert self._process.stderr is not None
-        with contextlib.suppress(OSError, ValueError):
-            while data := self._process.stderr.read(1024):
-                self._talk += data
-                del self._talk[:-_TALK]
-
-    def _last_words(self) -> str:
-        lines = bytes(self._talk).decode("utf-8", "replace").strip().splitlines()
-        return lines[-1].strip()[:300] if lines else ""
-
 
 def pieces(stream: Any) -> Iterable[bytes]:
     """Yield what a binary stream holds, a part at a time."""
     while data := stream.read(_PART):
         yield data
-
-
-def _words(address: SshAddress) -> list[str]:
-    """Return the command; the user's own configuration says the rest."""
-    words = [*shlex.split(os.environ.get(COMMAND) or "ssh"), *_OPTIONS]
-    if not (sys.stdin is not None and sys.stdin.isatty()):
-        words += ["-o", "BatchMode=yes"]  # nobody is there to answer a question
-    if address.port:
-        words += ["-p", str(address.port)]
-    if address.user:
-        words += ["-l", address.user]
-    python = address.python if address.python.startswith("/") else "python3"
-    return [*words, "--", address.host, f"{shlex.quote(python)} -c '{STARTER}'"]
 
 
 def _error(kind: str, code: str, reason: str, remedy: str) -> Exception:
