@@ -14,6 +14,16 @@ WORLD_FAILED = 4
 BUG = 70
 INTERRUPTED = 130
 
+EXIT_CODES: dict[int, str] = {
+    ACCEPTED: "accepted, or nothing to report",
+    REFUSED: "refused: a finding that refuses, or a bucket that blocks",
+    UNDECIDED: "cannot decide: something is unclassified, unpinned or incomplete",
+    MISUSED: "misused: bad policy, bad arguments, unknown revision",
+    WORLD_FAILED: "the world failed: no git, no interpreter, disk full, runner unreachable",
+    BUG: "a bug in redbucket; a log is written and named",
+    INTERRUPTED: "interrupted",
+}
+
 
 class RedbucketError(Exception):
     """A condition that ends a command with one clear line and a remedy.

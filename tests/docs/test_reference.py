@@ -1,0 +1,52 @@
+"""The reference is that of the code, and nothing of the code is missing in it."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from redbucket.core import errors, policy
+from redbucket.formats.rules import RULES
+from tests.docs.reference import DOCS, MADE, PUBLISHED, WRITTEN, page, schema, whole_policy
+from tests.test_help import ALL
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_schema_is_that_of_the_code(name: str) -> None:
+    file, text = DOCS / f"{name}.schema.json", json.dumps(schema(name), indent=2) + "\n"
+    if os.environ.get("REDBUCKET_REGENERATE"):
+        file.write_text(text, encoding="utf-8")
+    assert file.read_text(encoding="utf-8") == text, "stale: run REDBUCKET_REGENERATE=1 pytest tests/docs"
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_page_is_that_of_the_code(name: str) -> None:
+    made = page(name)
+    if os.environ.get("REDBUCKET_REGENERATE"):
+        (DOCS / name).write_text(made, encoding="utf-8")
+    assert (DOCS / name).read_text(encoding="utf-8") == made, (
+        "stale: run REDBUCKET_REGENERATE=1 pytest tests/docs"
+    )
+
+
+def test_every_command_and_option_is_there() -> None:
+    text = (DOCS / "commands.md").read_text("utf-8")
+    for words, command in ALL.items():
+        if words and not command.hidden:
+            assert f"\n## redbucket {' '.join(words)}\n" in text
+        for param in command.params:
+            assert all(f"`{name}`" in text for name in param.opts if name.startswith("--")), param.opts
+
+
+def test_every_rule_exit_code_and_schema_is_there() -> None:
+    rules = (DOCS / "rules.md").read_text("utf-8")
+    assert [rule for rule in RULES if f"[{rule}](" not in rules] == []
+    codes = {value for name, value in vars(errors).items() if name.isupper() and isinstance(value, int)}
+    assert codes == set(errors.EXIT_CODES)
+    assert {file.name.partition(".")[0] for file in DOCS.glob("*.schema.json")} == {*WRITTEN, "redbucket"}
+
+
+def test_the_whole_policy_is_that_of_no_policy() -> None:
+    assert policy.parse(whole_policy().encode(), "redbucket.toml") == policy.Policy()
