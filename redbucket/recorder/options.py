@@ -2,7 +2,7 @@
 
 import pytest
 
-# What reorders, reruns, stops early, skips the bodies, or spreads tests over processes.
+# What reorders, reruns, stops early, skips the bodies, spreads tests over processes, or takes its time over failures.
 _OFF = {
     "maxfail": 0,
     "lf": False,
@@ -31,6 +31,10 @@ _OFF = {
     "trace": False,
     "continue_on_collection_errors": True,
     "timeout_method": "signal",  # the thread method ends the whole process
+    # The stock style walks the syntax tree of a file once for each entry of a traceback: a red suite of a second
+    # takes a minute. Nobody reads these texts; a failure's own message is taken from the exception.
+    "tbstyle": "native",
+    "fulltrace": False,
 }
 
 

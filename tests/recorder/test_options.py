@@ -32,6 +32,31 @@ def test_addopts(tmp_path: Path, addopts: str) -> None:
     assert not r.of("restart")
 
 
+@pytest.mark.parametrize("addopts", ["", "--full-trace", "--tb=long"])
+def test_no_time_goes_into_tracebacks(tmp_path: Path, addopts: str) -> None:
+    """pytest's own style walks the whole syntax tree of a file for each entry; a deep one takes seconds."""
+    files = {
+        "pytest.ini": f"[pytest]\naddopts = {addopts}\n",
+        "conftest.py": """
+import ast, pytest
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call, walk=ast.walk):
+    walked = []
+    ast.walk = lambda node: walked.append(node) or walk(node)
+    yield
+    ast.walk = walk
+    item.config.walked = getattr(item.config, "walked", 0) + len(walked)
+""",
+        "test_a.py": "def deep(n):\n    assert n\n    deep(n - 1)\n\ndef test_a():\n    deep(30)\n\n"
+        "def test_b(pytestconfig):\n    assert pytestconfig.walked == 0\n",
+    }
+    r = record(tmp_path, files)
+    assert list(r.outcomes.values()) == ["failed", "passed"]
+    assert r.footer["complete"], r.footer["reason"]
+    assert "assert 0" in r.of("end")[0]["message"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "addopts",
