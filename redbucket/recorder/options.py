@@ -31,9 +31,7 @@ _OFF = {
     "trace": False,
     "continue_on_collection_errors": True,
     "timeout_method": "signal",  # the thread method ends the whole process
-    # The stock style walks the syntax tree of a file once for each entry of a traceback: a red suite of a second
-    # takes a minute. Nobody reads these texts; a failure's own message is taken from the exception.
-    "tbstyle": "native",
+    "tbstyle": "auto",
     "fulltrace": False,
 }
 
@@ -44,6 +42,15 @@ def tame(option, collect_only):
         if hasattr(option, name):
             setattr(option, name, list(value) if isinstance(value, list) else value)
     option.collectonly = collect_only
+
+
+def hurry(option):
+    """Set what is for the tests alone, when all of them are collected.
+
+    The stock style of tracebacks walks the syntax tree of a file once for each entry: a red suite of a second takes
+    a minute. Nobody reads these texts; a failure's own message is taken from the exception.
+    """
+    option.tbstyle = "native"
 
 
 class NoCoverage:

@@ -95,6 +95,7 @@ class Recorder:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session):
         """Name the items, then order and select them as asked, after every other plugin."""
+        options.hurry(session.config.option)
         items = session.items
         names = failures.unique([item.nodeid for item in items])
         pairs = results.arrange(list(zip(names, items)), self._settings, _file_of)
