@@ -14,6 +14,7 @@ import tomlkit
 
 from redbucket.cli import app
 from redbucket.core import policy
+from redbucket.core.doubt import chance_mixed, doubt
 from redbucket.core.errors import EXIT_CODES
 from redbucket.core.explanation import Explanation
 from redbucket.core.records import Collected, End, Footer, Header, Restart, Session, Start
@@ -291,7 +292,31 @@ def exit_codes() -> str:
     return table(("exit code", "means"), [(str(code), cell(says)) for code, says in EXIT_CODES.items()])
 
 
+# --- what few runs can know
+
+
+def chances() -> str:
+    """Return what three runs show of a flake, by its rate, and the doubt by runs with and without the patch."""
+    seen = [
+        (f"{p:.0%}", f"{1 - (1 - p) ** 3:.0%}", f"{chance_mixed(p, 3):.0%}", f"{p**3:.1%}")
+        for p in (0.02, 0.05, 0.1, 0.2, 0.5, 0.63, 0.8, 0.9, 0.95)
+    ]
+    head = (
+        "it fails",
+        "at least one failure is seen",
+        "both outcomes are seen",
+        "it looks like a miss: three failures",
+    )
+    doubts = [
+        (f"{n} of {n}", f"{m} of {m}", f"1 in {round(1 / doubt(n, m)):,}")
+        for n, m in ((3, 1), (3, 3), (5, 5), (9, 7), (10, 10))
+    ]
+    with_patch = ("failed with the patch", "passed without it", "doubt, at most")
+    return f"{table(head, seen)}\nAnd of a test that failed:\n\n{table(with_patch, doubts)}"
+
+
 MADE = {
+    "three-runs.md": chances,
     "commands.md": commands,
     "policy.md": policy_keys,
     "rules.md": rules,
