@@ -81,9 +81,10 @@ def words(block: Block) -> list[list[str]]:
     """The redbucket commands of a block, each as its words after ``redbucket``."""
     found = []
     for step in steps(block):
-        # what a shell makes of its own signs is the shell's; a remark ends the line
-        for part in re.split(r"&&|\|\||[|;]", step.command.replace("\\\n", " ")):
-            typed = shlex.split(re.split(r"(?<=\s)#|[<>]", part)[0], comments=True)
+        # a remark ends the line; what a shell makes of its own signs is the shell's
+        line = re.split(r"\s#", step.command.replace("\\\n", " "))[0]
+        for part in re.split(r"&&|\|\||[|;]", line):
+            typed = shlex.split(re.split(r"[<>]", part)[0])
             if typed and typed[0] in ("redbucket", ".venv/bin/redbucket"):
                 found.append(typed[1:])
     return found
