@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -89,6 +90,7 @@ def uninstall(folder: Path, quiet: bool, verbose: bool) -> int:
       redbucket uninstall
     """
     from redbucket.edges import nativehooks
+    from redbucket.edges.ledger import place_of
     from redbucket.edges.repository import Repository
     from redbucket.edges.saidalready import SaidAlready
     from redbucket.engine import install as scripts
@@ -100,10 +102,12 @@ def uninstall(folder: Path, quiet: bool, verbose: bool) -> int:
     for name in scripts.ALL:
         if done := nativehooks.uninstall(place.path, name, scripts.marker(name), scripts.KEPT):
             lines.append(f"{name}: {done}")
+    lines = lines or ["no hook of redbucket's is there"]
+    kept = place_of(os.environ, repository.common_dir)
+    if kept is not None and kept.is_file():
+        lines.append(f"{kept}: what was judged stays on record (redbucket budget); delete it at any time")
     if not quiet:
-        click.echo(
-            "\n".join([f"hooks folder: {place.path}", *(lines or ["no hook of redbucket's is there"])])
-        )
+        click.echo("\n".join([f"hooks folder: {place.path}", *lines]))
     return ACCEPTED
 
 

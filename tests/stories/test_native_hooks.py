@@ -369,7 +369,12 @@ def test_hooks_that_are_there_run_first_and_come_back_to_the_byte(shop: Shop) ->
     assert "pre-push: put back" in out and "pre-merge-commit: removed" in out
     assert not said_before.exists()
     assert hooks(shop.repo) == before
-    assert "no hook of redbucket's" in redbucket("uninstall", "-C", shop.path).out
+    told = redbucket("uninstall", "-C", shop.path).out
+    assert "no hook of redbucket's" in told and "on record" not in told
+    place = shop.path / ".git/redbucket/ledger.sqlite"
+    place.parent.mkdir(exist_ok=True)
+    place.touch()
+    assert f"{place}: what was judged stays on record" in redbucket("uninstall", "-C", shop.path).out
 
 
 @pytest.mark.parametrize("where", ["../shared-hooks", "githooks"])
