@@ -32,7 +32,7 @@ BOUND = 40
 @dataclass(frozen=True)
 class Row:
     """One answer. ``suite_seconds`` is T as explain saw it; ``cpu`` counts all processes of explain,
-    ``suite_cpu`` those of one plain run of the suite.
+    ``suite_cpu`` those of one plain run of the suite. ``load`` is what the machine had to do at the end.
     """
 
     animal: str
@@ -45,6 +45,7 @@ class Row:
     cpu: float
     suite_cpu: float
     why: dict[str, Any] = field(default_factory=dict)
+    load: float = 0.0
 
     @property
     def times(self) -> float:
@@ -86,6 +87,7 @@ def explain(animal: Animal, repetition: int, place: Path, budget: float | None) 
         cpu,
         suite_cpu,
         {key: said[key] for key in ("what", "outcomes", "notes", "untried", "touched")},
+        os.getloadavg()[0],
     )
 
 
@@ -187,7 +189,7 @@ def main() -> int:
             mark = "ok   " if row.right(animal) else "WRONG"
             print(
                 f"{mark} {animal.name:38} {row.cause or NONE:22} {row.seconds:5.1f} s {row.times:5.1f} T "
-                f"{row.cpu_times:5.1f} CPU  {', '.join(row.state)}",
+                f"{row.cpu_times:5.1f} CPU, load {row.load:.1f}  {', '.join(row.state)}",
                 flush=True,
             )
             if not row.right(animal):

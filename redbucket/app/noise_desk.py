@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import getloadavg
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from redbucket.edges.capturefile import write
 from redbucket.engine.bench import ParallelBench
 from redbucket.engine.capturing import hidden
 from redbucket.engine.explain import Explain
-from redbucket.engine.explained import Shell, explained
+from redbucket.engine.explained import Shell, busy_note, explained
 from redbucket.engine.flakes import Replayed
 from redbucket.engine.replay import Replay
 from redbucket.engine.specs import Specs, specs_of_tree
@@ -162,7 +163,10 @@ def explain(
         time.monotonic,
         budget,
     )
+    busy = busy_note(getloadavg()[0], cpus()) if place.policy.run.runner == "local" else ""
     found = work.run()
+    if busy and found is None:
+        work.notes.append(busy)
     base = _in_base(opened, place, specs, bench, nodeid) if place.subject is not None else []
     name = None
     if captures is not None and found is not None and found.failing is not None:

@@ -7,6 +7,7 @@ from shlex import quote
 
 from redbucket.core.errors import ACCEPTED, UNDECIDED
 from redbucket.core.explanation import Explanation
+from redbucket.core.plural import plural
 from redbucket.engine.explain import Explain
 from redbucket.engine.found import Found
 
@@ -16,6 +17,7 @@ NOT_FOUND_FAILS = (
 NOT_FOUND_PASSES = "it passed every time, whatever was tried"
 NOT_FOUND_ORDER = "its outcome goes with the order of the tests, but which test does it was not confirmed"
 NOT_FOUND_MIXED = "it passes and fails under equal conditions, and nothing that was tried holds it still"
+_BUSY = 1.5  # a CPU
 
 
 @dataclass(frozen=True)
@@ -100,3 +102,16 @@ def _with(setting: str, command: str) -> str:
         return command
     # what is a command of its own must not outlive this line
     return f"({setting} {command})" if setting.endswith(";") else f"{setting} {command}"
+
+
+def busy_note(load: float, cpus: int) -> str:
+    """Return what to say of a machine that other work keeps busy, "" of one that is not.
+
+    ``load`` is the mean number of runnable processes before the experiments.
+    """
+    if load < _BUSY * cpus:
+        return ""
+    return (
+        f"the machine was busy with other work (load {load:.1f} on {plural(cpus, 'CPU')}): a test that must be quick "
+        "may fail for that alone; look again when it is idle"
+    )

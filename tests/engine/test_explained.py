@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from redbucket.engine.explained import Shell, explained
+from redbucket.engine.explained import Shell, busy_note, explained
 from tests.engine.test_explain import X, explain
 
 SHELL = Shell("pytest", "c0ffee" * 7)
@@ -101,3 +101,11 @@ def test_variables_that_the_policy_sets_are_named() -> None:
     rules = Shell("pytest", "c0ffee" * 7, ("DJANGO_SETTINGS_MODULE",))
     report = told(lambda spec, before: "TZ" in spec.conditions.env, rules)
     assert any("DJANGO_SETTINGS_MODULE" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    ("load", "cpus", "says"), [(0.3, 2, False), (2.9, 2, False), (3.1, 2, True), (3.1, 8, False)]
+)
+def test_a_busy_machine_is_said(load: float, cpus: int, says: bool) -> None:
+    assert (f"load {load}" in busy_note(load, cpus)) == says
+    assert bool(busy_note(load, cpus)) == says
