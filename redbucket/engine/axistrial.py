@@ -15,9 +15,8 @@ from redbucket.core.runspec import RunSpec
 from redbucket.engine.found import CONFIRMED, Found
 from redbucket.engine.ports import Bench
 
-# Two groups of twenty tell 1 in 3 from none. Three looks at it, so each must be surer than 1 in 100.
-_RATE_LOOKS = (6, 12, 20)
-_RATE_CHANCE = 0.003
+# Two groups of twenty tell 1 in 3 from none. Looks at it, and by which chance each is believed: 1 in 100 in all.
+_RATE_LOOKS = {6: 0.0015, 12: 0.0025, 20: 0.005}
 _RATE_FIRST = 4
 # First looks that are taken side by side: they keep all CPUs busy, and the last ones overrun the limit by little.
 _BATCH = 6
@@ -257,7 +256,7 @@ class AxisTrials:
             return None
         counts = {one.name: [0, 0], other.name: [0, 0]}
         failing: Run | None = None
-        for number in range(1, _RATE_LOOKS[-1] + 1):
+        for number in range(1, max(_RATE_LOOKS) + 1):
             if self.over():
                 return None
             runs = self._try(axis, [one, other])
@@ -269,7 +268,7 @@ class AxisTrials:
                 return None  # no sign of it: more runs would not be spent well
             (red, ran), (other_red, other_ran) = counts[one.name], counts[other.name]
             chance = redder_by_chance(red, ran, other_red, other_ran)
-            if number in _RATE_LOOKS and chance < _RATE_CHANCE:
+            if chance < _RATE_LOOKS.get(number, 0.0):
                 break
         else:
             return None
