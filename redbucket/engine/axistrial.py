@@ -111,7 +111,7 @@ class AxisTrials:
             for number, (run, test) in enumerate(runs):
                 if self.differs(run, test):
                     return spared, [(axis, axis.variants[number % len(axis.variants)]) for axis in group]
-            ran = [not run.broken and test.outcome not in _NOT_RUN for run, test in runs]
+            ran = [_ran(run, test) for run, test in runs]
             if len(ran) == len(specs) and all(ran):
                 spared |= {axis.cause for axis in group}
         return spared, []
@@ -170,9 +170,7 @@ class AxisTrials:
 
     def differs(self, run: Run, test: Test) -> bool:
         """True if it ran, and did not do what it does by itself."""
-        if run.broken or test.outcome in _NOT_RUN:
-            return False
-        return _fails(test) != self.fails
+        return _ran(run, test) and _fails(test) != self.fails
 
     def _try(self, axis: Axis, variants: Sequence[Variant]) -> list[Run]:
         specs = [self.make(axis.cause, **variant.change) for variant in variants]
@@ -218,7 +216,7 @@ class AxisTrials:
         for variants in (axis.variants[:half], axis.variants[half:]):
             runs = self._try(axis, variants)
             for variant, run, test in zip(variants, runs, self.tests(runs), strict=True):
-                if run.broken or test.outcome in _NOT_RUN:
+                if not _ran(run, test):
                     continue
                 if _fails(test):
                     red = red or (variant, run)
@@ -232,7 +230,8 @@ class AxisTrials:
             if self.over():
                 return None
             runs = self._try(axis, [red[0], green] * rounds)
-            if not all(_fails(t) == (n % 2 == 0) for n, t in enumerate(self.tests(runs))):
+            seen = zip(runs, self.tests(runs), strict=True)
+            if not all(_ran(r, t) and _fails(t) == (n % 2 == 0) for n, (r, t) in enumerate(seen)):
                 return None
         every = 1 + sum(_PAIRS)
         return Found(
@@ -261,6 +260,8 @@ class AxisTrials:
                 return None
             runs = self._try(axis, [one, other])
             for variant, run, test in zip((one, other), runs, self.tests(runs), strict=True):
+                if not _ran(run, test):
+                    continue  # a run that was cut short is no failure of the test
                 counts[variant.name][0] += _fails(test)
                 counts[variant.name][1] += 1
                 failing = run if _fails(test) and variant is one else failing
@@ -290,9 +291,14 @@ class AxisTrials:
         for _ in range(0, _RATE_FIRST, at_a_time):
             if self.over():
                 return False
-            if any(_fails(t) for t in self.tests(self._try(axis, [variant] * at_a_time))):
+            runs = self._try(axis, [variant] * at_a_time)
+            if any(_ran(r, t) and _fails(t) for r, t in zip(runs, self.tests(runs), strict=True)):
                 return True
         return False
+
+
+def _ran(run: Run, test: Test) -> bool:
+    return not run.broken and test.outcome not in _NOT_RUN
 
 
 def _fails(test: Test) -> bool:

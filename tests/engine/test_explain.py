@@ -178,6 +178,26 @@ def test_each_axis_names_its_cause(rule: Callable[[RunSpec, Sequence[str]], bool
     assert found is not None and found.fix and found.evidence
 
 
+@pytest.mark.parametrize("mixed", [False, True])
+def test_a_run_that_was_cut_short_is_no_failure(mixed: bool) -> None:
+    """Under load each run ends before the test was reached."""
+    import msgspec
+
+    class Cut(Process):
+        def _one(self, spec: RunSpec) -> Run:
+            run = super()._one(spec)
+            cut = spec.conditions.load or spec.conditions.switch_interval == 1e-6
+            return msgspec.structs.replace(run, broken="killed", tests={}) if cut else run
+
+    turn = itertools.count()
+    bench = Cut(lambda spec, before: mixed and next(turn) % 3 == 0, [*NAMES, X])
+    specs = Specs(trees={"": "tree"}, seed="7", roots=(".",), timeout=1)
+    found = Explain(
+        X, "", specs, bench, axes(specs.other_seed, NOW, 6, "7"), lambda step: None, lambda: 0.0
+    ).run()
+    assert found is None
+
+
 def test_midnight_is_looked_for_in_the_zone_where_it_is_one() -> None:
     def rule(spec: RunSpec, before: Sequence[str]) -> bool:
         clock = spec.conditions.clock
