@@ -18,6 +18,7 @@ from redbucket.core.errors import Misused
 from redbucket.core.ledgered import Conversion
 from redbucket.core.missed import rows_of
 from redbucket.core.oracled import OracleReport
+from redbucket.core.policy import isolation_of
 from redbucket.core.propertyplace import place_for, without_paths
 from redbucket.core.readers import read
 from redbucket.core.report import SCHEMA as GATE
@@ -72,7 +73,12 @@ def bench_of(
         launch = replace(launch, args=(*without_paths(launch.args, subject.sides.base), place))
     tracked = {p for p in (*subject.sides.base, *subject.sides.merged) if p.endswith(".py")}
     runner = station.runner(
-        launch, tracked=tuple(sorted(tracked)), prepare=run.prepare, env=run.env, budget=budget
+        launch,
+        tracked=tuple(sorted(tracked)),
+        prepare=run.prepare,
+        env=run.env,
+        budget=budget,
+        isolation=isolation_of(run),
     )
     specs = specs_for(subject, opened.scratch, as_module=launch.as_module, timeout=run.timeout)
     return specs, ParallelBench(runner, read_record, station.cpus, opened.cancelled, station.rest), notes

@@ -201,6 +201,11 @@ class Session:
             for station in self.stations.values()
             if station.note
         ]
+        notes += [
+            Problem(code="sandbox", reason=station.walls, remedy="docs/sandbox.md says what that means")
+            for station in self.stations.values()
+            if station.walls
+        ]
         return msgspec.structs.replace(report, notes=[*report.notes, *notes]) if notes else report
 
     def _with_absent(self, report: GateReport) -> GateReport:
@@ -246,6 +251,7 @@ class Session:
         Returns the records, moved to ``out``, what they say, and where an earlier rerun's records went.
         """
         from redbucket.core.paths import JudgeSide
+        from redbucket.core.policy import isolation_of
         from redbucket.core.seeds import derive
         from redbucket.engine.bench import ParallelBench
         from redbucket.engine.rerun import plain_specs
@@ -264,6 +270,7 @@ class Session:
             prepare=run.prepare,
             env=run.env,
             budget=run.budget,
+            isolation=isolation_of(run),
             report=run.report,
         )
         specs = plain_specs(
@@ -291,6 +298,7 @@ class Session:
     def workbench(self, subject: Subject, request: Request) -> tuple[Bench, RecordingRunner, Launch]:
         """Return the bench for the worlds of a patch, the runner behind it, and what it starts."""
         from redbucket.app.stations import LOCAL
+        from redbucket.core.policy import isolation_of
         from redbucket.engine.bench import ParallelBench
 
         run = subject.policy.run
@@ -307,6 +315,7 @@ class Session:
             prepare=run.prepare,
             env=run.env,
             budget=request.budget or run.budget,
+            isolation=isolation_of(run),
             report=run.report,
         )
         bench = ParallelBench(
@@ -333,6 +342,8 @@ class Session:
         env: Mapping[str, str],
         budget: float,
         report: str = "",
+        sandboxed: bool = False,
+        network: bool = False,
     ) -> LocalRunner:
         """Return the local runner for this repository's trees; ``report`` is where the command writes one."""
         from redbucket.edges import installed, orphans, trees
@@ -356,6 +367,8 @@ class Session:
             elsewhere=self.workshop.elsewhere,
             installed=lambda: installed.look(launch.path, closed=not prepare),
             report=report,
+            sandboxed=sandboxed,
+            network=network,
         )
 
     def _lay_out(self, tree: str, folder: Path) -> None:

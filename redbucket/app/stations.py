@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from redbucket.core.isolation import Isolation
 from redbucket.core.plural import plural
 from redbucket.core.runspec import RunSpec
 
@@ -57,11 +58,12 @@ class Station(Protocol):
         prepare: tuple[tuple[str, ...], ...],
         env: Mapping[str, str],
         budget: float,
+        isolation: Isolation,
         report: str = "",
     ) -> RecordingRunner:
         """Return a runner for this repository's trees; ``budget`` is in seconds from now.
 
-        ``report`` is where a command without a recorder writes one.
+        ``report`` is where a command without a recorder writes one. Raises WorldFailed "no-sandbox".
         """
 
     def rest(self) -> object:
@@ -70,6 +72,26 @@ class Station(Protocol):
     @property
     def note(self) -> str:
         """What a reader of the report must know of this place, "" for nothing."""
+
+    @property
+    def walls(self) -> str:
+        """What shut the runs off, and what did not; "" where nothing was asked for."""
+
+
+@dataclass
+class Walls:
+    """What is said of the sandbox of a place."""
+
+    said: str = ""
+
+    def decide(self, isolation: Isolation, where: str, missing: Callable[[], str]) -> bool:
+        """Return whether runs get one, and remember what is to be said. Raises WorldFailed "no-sandbox"."""
+        if isolation.mode == "off":
+            return False
+        why = missing()
+        applies = isolation.applies(where, why)
+        self.said = isolation.described() if applies else f"the runs had no sandbox: {why}"
+        return applies
 
 
 class LocalStation:
@@ -80,7 +102,7 @@ class LocalStation:
     def __init__(self, opened: Session) -> None:
         from redbucket.app.session import cpus
 
-        self._opened = opened
+        self._opened, self._walls = opened, Walls()
         self.cpus = cpus()
         self.jobs = 2 * self.cpus
 
@@ -105,11 +127,24 @@ class LocalStation:
         prepare: tuple[tuple[str, ...], ...],
         env: Mapping[str, str],
         budget: float,
+        isolation: Isolation,
         report: str = "",
     ) -> RecordingRunner:
         """As ``Station`` says."""
+        from redbucket.edges import sandbox
+
+        sandboxed = self._walls.decide(
+            isolation, "this machine", lambda: sandbox.missing(network=isolation.network)
+        )
         return self._opened.runner(
-            launch, tracked=tracked, prepare=prepare, env=env, budget=budget, report=report
+            launch,
+            tracked=tracked,
+            prepare=prepare,
+            env=env,
+            budget=budget,
+            report=report,
+            sandboxed=sandboxed,
+            network=isolation.network,
         )
 
     def rest(self) -> object:
@@ -117,6 +152,11 @@ class LocalStation:
         from redbucket.edges import orphans
 
         return orphans.end()
+
+    @property
+    def walls(self) -> str:
+        """As ``Station`` says."""
+        return self._walls.said
 
     def close(self) -> None:
         """Nothing is open."""
@@ -159,6 +199,7 @@ class RemoteStation:
     folder: str
     repo: str = ""
     _runners: list[RemoteRunner] = field(default_factory=list)
+    _walls: Walls = field(default_factory=Walls)
 
     @property
     def cpus(self) -> int:
@@ -191,6 +232,7 @@ class RemoteStation:
         prepare: tuple[tuple[str, ...], ...],
         env: Mapping[str, str],
         budget: float,
+        isolation: Isolation,
         report: str = "",
     ) -> RecordingRunner:
         """As ``Station`` says."""
@@ -200,6 +242,10 @@ class RemoteStation:
         from redbucket.edges.remotesite import Installed, RemoteSite
 
         folder, deadline = self.opened.workshop.folder("runs"), time.monotonic() + budget
+        network = isolation.network
+        sandboxed = self._walls.decide(
+            isolation, self.name, lambda: str(self.ground.ask("sandbox", {"network": network})["missing"])
+        )
 
         def make(site: RemoteSite) -> LocalRunner:
             return LocalRunner(
@@ -218,6 +264,8 @@ class RemoteStation:
                 on_test=self.opened.test_ended,
                 report=report,
                 site=site,
+                sandboxed=sandboxed,
+                network=network,
             )
 
         fresh = lambda: Installed(launch.path, closed=not prepare)  # noqa: E731
@@ -235,6 +283,11 @@ class RemoteStation:
         """As ``Station`` says."""
         broken = sum(runner.broken for runner in self._runners)
         return f"the connection to {self.name} broke; made again: {plural(broken, 'run')}" if broken else ""
+
+    @property
+    def walls(self) -> str:
+        """As ``Station`` says."""
+        return self._walls.said
 
     def close(self) -> None:
         """As ``Ground`` says."""

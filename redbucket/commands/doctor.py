@@ -203,6 +203,7 @@ class Examination:
         self, launch: Launch, specs: Sequence[RunSpec], paths: Iterable[str], *, prepare: bool
     ) -> list[Run]:
         from redbucket.app.session import read_record
+        from redbucket.core.policy import isolation_of
         from redbucket.engine.bench import ParallelBench
 
         runner = self._opened.station(self._policy.run.runner).runner(
@@ -210,6 +211,7 @@ class Examination:
             tracked=tuple(sorted(path for path in paths if path.endswith(".py"))),
             prepare=self._policy.run.prepare if prepare else (),
             env=self._policy.run.env,
+            isolation=isolation_of(self._policy.run),
             budget=self._policy.run.budget,
             report=self._policy.run.report,
         )

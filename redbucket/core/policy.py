@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from redbucket.core.errors import Misused
+from redbucket.core.isolation import Isolation, Mode
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -195,10 +196,23 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
             description="Where runs happen: local, ssh://HOST/DIR?python=… or dask://HOST:PORT",
         ),
     ] = "local"
+    sandbox: Annotated[
+        Mode,
+        Meta(
+            description="A sandbox around each run, by bubblewrap: read-only root, private /tmp, no network but its "
+            "own loopback. auto: where it can be had; require: exit 4 where it can't."
+        ),
+    ] = "off"
+    network: Annotated[bool, Meta(description="Leave the network to runs in a sandbox.")] = False
     scout: Annotated[bool, Meta(description="One more run under other seeds, order and a used HOME.")] = True
     env: Annotated[
         dict[str, str], Meta(description="Variables passed to the tests besides the allow-list.")
     ] = {}
+
+
+def isolation_of(run: Run) -> Isolation:
+    """Return how far runs are to be shut off."""
+    return Isolation(run.sandbox, run.network)
 
 
 def scope_of(run: Run, asked: str | None) -> str:
@@ -308,6 +322,7 @@ _ALLOWED = {
     "freeze.max_days": "a whole number of days from 1 to 3650",
     "run.scope": '"all" or "failed"',
     "run.format": '"record" or "junit"',
+    "run.sandbox": '"auto", "off" or "require"',
     "run.runner": '"local", "ssh://HOST…" or "dask://HOST:PORT"',
     "run.reruns": "a whole number of at least 1",
     "run.timeout": "a number of seconds above 0",

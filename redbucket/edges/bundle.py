@@ -27,6 +27,7 @@ MODULES = (
     "edges/orphans.py",
     "edges/prctl.py",
     "edges/reportfiles.py",
+    "edges/sandbox.py",
     "edges/sealed.py",
     "edges/site.py",
     "edges/supervise.py",

@@ -23,7 +23,7 @@ from types import FrameType
 from typing import Any
 
 from redbucket.core.errors import Misused, RedbucketError
-from redbucket.edges import anycommand, barestore, installed, interpreter, orphans, workshop
+from redbucket.edges import anycommand, barestore, installed, interpreter, orphans, sandbox, workshop
 from redbucket.edges.frames import (
     BODY,
     CANCEL,
@@ -123,6 +123,8 @@ class Far:
         if name == "environment":
             place, launch = Place(**given.pop("place")), _launch(given.pop("launch"))
             return self._site.environment(launch, place, **given)
+        if name == "confine":
+            return self._site.confine(_launch(given.pop("launch")), Place(**given.pop("place")), **given)
         if name == "settle":
             return asdict(self._site.settle(**given))
         if name == "process":
@@ -190,6 +192,9 @@ class Far:
             command = [named if "/" in named else _on_path(named), "-m", parsed.runner, *parsed.args]
         launch = interpreter.resolve(command, Path(folder) if folder else None, os.environ)
         return asdict(replace(launch, as_module=parsed.as_module))
+
+    def _sandbox(self, call: int, network: bool) -> dict[str, str]:
+        return {"missing": sandbox.missing(network=network)}
 
     def _packages(self, call: int, launch: dict[str, Any]) -> dict[str, str]:
         return interpreter.installed(_launch(launch), os.environ)

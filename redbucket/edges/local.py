@@ -23,7 +23,7 @@ import msgspec
 from redbucket.core import foreign, wellknown
 from redbucket.core.records import End, Footer, Header, Outcome, Restart
 from redbucket.core.runspec import RunSpec
-from redbucket.edges import environment, installed, masking, newfiles, supervise
+from redbucket.edges import environment, installed, masking, newfiles, sandbox, supervise
 from redbucket.edges.grounds import Grounds, SiteLost
 from redbucket.edges.interpreter import Launch
 from redbucket.edges.recordfile import RecordFile
@@ -55,7 +55,7 @@ class LocalRunner:
     says what the interpreter's own files are now, ``elsewhere`` makes the folder of a
     masked run; ``records`` holds the digest of each record, as it was written. ``report`` is where a command
     without a recorder writes its JUnit XML, and ``took`` how long its runs took. ``site`` is where runs happen,
-    by default this machine.
+    by default this machine; ``sandboxed`` puts each of their processes into a sandbox, with ``network`` or without.
     """
 
     launch: Launch
@@ -78,6 +78,8 @@ class LocalRunner:
     report: str = ""
     took: list[float] = field(default_factory=list)
     site: Grounds | None = None
+    sandboxed: bool = False
+    network: bool = False
     _first: dict[str, Mapping[str, str]] = field(default_factory=dict)
     _installed: Mapping[str, str] = field(default_factory=dict)
 
@@ -115,6 +117,7 @@ class LocalRunner:
         place, tree = settled.place, settled.tree
         env = site.environment(self.launch, settled, spec.seed, spec.hash_seed, self.extra_env)
         env.update(spec.conditions.env)
+        confined = site.confine(self.launch, settled, self.network) if self.sandboxed else []
         self.folder.mkdir(parents=True, exist_ok=True)
         name = Path(place).name
         written, record_path = self.folder / f"{name}.jsonl", self.folder / f"{spec.name}.jsonl"
@@ -145,7 +148,7 @@ class LocalRunner:
                 if self.prepare:
                     made = site.digest(tree, spec.watched)
                     site.note_files(tree)
-                    failed = self._prepare(site, tree, env)
+                    failed = self._prepare(site, tree, env, confined)
                     if failed:
                         record.write(Footer(complete=False, reason=failed))
                         return record_path
@@ -160,9 +163,9 @@ class LocalRunner:
                 # laid out before any code of the patch ran; a build may differ from run to run
                 first = before if self.prepare else self._first.setdefault(spec.tree, before)
                 if self.launch.runner == "junit":
-                    going = ReportedRun(self, site, spec, settled, env, record)
+                    going = ReportedRun(self, site, spec, settled, env, record, confined)
                 else:
-                    going = _Run(self, site, spec, settled, env, record, earlier or {})
+                    going = _Run(self, site, spec, settled, env, record, earlier or {}, confined)
                 footer = going.go()
                 after, later = site.digest(tree, spec.watched), site.stamps(tree, spec.watched)
                 fixtures = frozenset(spec.fixtures)
@@ -201,9 +204,9 @@ class LocalRunner:
                 self.records[record_path] = record.digest
         return record_path
 
-    def _prepare(self, site: Grounds, tree: str, env: Mapping[str, str]) -> str:
+    def _prepare(self, site: Grounds, tree: str, env: Mapping[str, str], confined: Sequence[str]) -> str:
         for command in self.prepare:
-            words = [self.launch.python if w == "python" else w for w in command]
+            words = [*confined, *(self.launch.python if w == "python" else w for w in command)]
             end = min(self.deadline, time.monotonic() + _PREPARE_LIMIT)
             status, output, problem = site.plain(words, tree, env, _left(end))
             if problem:
@@ -231,9 +234,10 @@ class _Run:
         env: Mapping[str, str],
         record: RecordFile,
         earlier: Mapping[str, Sequence[str]],
+        confined: Sequence[str],
     ) -> None:
         self.runner, self.site, self.spec, self.env, self.record = runner, site, spec, env, record
-        self.place, self.tree, self.earlier = settled.place, settled.tree, earlier
+        self.place, self.tree, self.earlier, self.confined = settled.place, settled.tree, earlier, confined
         self.package = "m" + secrets.token_hex(6)
         self.boot = ""
         self.open = ""
@@ -253,6 +257,8 @@ class _Run:
         for attempt in range(_MAX_RESTARTS + 1):
             before = len(self.done)
             said = self.site.process(*self._process(attempt > 0), self._event)
+            if self.confined:
+                said.status = sandbox.status(said.status)
             status = said.status
             reason = self._after(said, before, attempt)
             if reason is not None:
@@ -414,12 +420,12 @@ class _Run:
             "diagnose": spec.conditions.for_recorder(),
             "masked": spec.masked,
         }
-        if spec.masked:
-            settings["parent"] = None  # a shell; it dies with its session
+        if spec.masked or self.confined:
+            settings["parent"] = None  # a shell, or the sandbox: it dies with its session
         argv = [launch.python, self.boot]
         runner = self.runner
         return (
-            masking.command(argv) if spec.masked else argv,
+            [*self.confined, *(masking.command(argv) if spec.masked else argv)],
             self.env,
             self.tree,
             settings,

@@ -63,6 +63,11 @@ class RemoteSite:
         given = {"launch": asdict(launch), "place": asdict(place), "seed": seed, "hash_seed": hash_seed}
         return dict(self.link.call("environment", {**given, "extra": dict(extra)}))
 
+    def confine(self, launch: Launch, place: Place, network: bool) -> list[str]:
+        """As ``Site`` does."""
+        given = {"launch": asdict(launch), "place": asdict(place), "network": network}
+        return list(self.link.call("confine", given))
+
     def mask(self, tree: str, seed: str) -> None:
         """As ``Site`` does."""
         self.link.call("mask", {"tree": tree, "seed": seed})

@@ -7,7 +7,7 @@ against each other, and a run that leaves a doubt is incomplete.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING
@@ -41,6 +41,7 @@ class ReportedRun:
     settled: Place
     env: Mapping[str, str]
     record: RecordFile
+    confined: Sequence[str] = ()  # what puts it into a sandbox
     open: str = ""  # which test runs, or how one ended, is known when all have ended
     done: dict[str, str] = field(default_factory=dict)
 
@@ -54,7 +55,11 @@ class ReportedRun:
                 f"{early[0]} is there before the command is started, so that nobody knows what wrote it"
             )
         began = time.monotonic()
-        words = [self.runner.launch.python if command[0] == "python" else command[0], *command[1:]]
+        words = [
+            *self.confined,
+            self.runner.launch.python if command[0] == "python" else command[0],
+            *command[1:],
+        ]
         load = (self.runner.launch.python, self.spec.conditions.load)
         status, output, problem = self.site.plain(words, self.settled.tree, self.env, self._left, load)
         self.site.leave(self.settled.place)  # what it left behind may still write

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from redbucket.core.errors import Undecided
-from redbucket.edges import digests, environment, masking, names, newfiles, reportfiles, supervise
+from redbucket.edges import digests, environment, masking, names, newfiles, reportfiles, sandbox, supervise
 from redbucket.edges.interpreter import Launch
 from redbucket.edges.load import busy
 
@@ -92,6 +92,16 @@ class Site:
         env = environment.for_run(self.user_env, launch, home, tmp, seed, hash_seed, extra)
         env["PWD"] = place.tree
         return env
+
+    def confine(self, launch: Launch, place: Place, network: bool) -> list[str]:
+        """Return the words that put a process of a run into a sandbox."""
+        path = environment.search_path(self.user_env.get("PATH", os.defpath), launch).split(os.pathsep)
+        real = os.path.realpath(launch.python)
+        base = os.path.dirname(os.path.dirname(real))  # noqa: PTH120 (texts)
+        # where pytest's search for its configuration ends (workshop.py)
+        ends = [f"{folder}/pytest.ini" for folder in Path(place.place).parents[:2]]
+        visible = (launch.python, launch.prefix, base, *launch.path, *path, *ends)
+        return sandbox.words((place.place, place.home, place.tmp), filter(None, visible), network=network)
 
     def mask(self, tree: str, seed: str) -> None:
         """Take the signs of a gate off a tree."""

@@ -1,0 +1,203 @@
+"""Runs in a sandbox: the same verdicts, nothing outside in reach, and never silently none. By real bubblewrap."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from redbucket.edges import sandbox
+from tests.edges.sshd import served
+from tests.stories.kit import PYTEST, SHOP, Shop, assert_clear, policy, redbucket
+from tests.stories.test_remote import BROKEN, SAME, verdict
+
+REASON = sandbox.missing(network=False)
+pytestmark = pytest.mark.skipif(bool(REASON), reason=f"no sandbox here: {REASON}")
+
+BRIEF = "challenge_budget = 0\nscout = false\nreruns = 2\n"
+LOOKS = """\
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+from shop import total
+
+OUTSIDE = os.environ["OUTSIDE"]
+
+
+def test_total():
+    assert total([1, 2]) == 3
+
+
+def test_home_and_tmp_are_its_own():
+    pathlib.Path.home().joinpath("x").write_text("x")
+    pathlib.Path(tempfile.mkdtemp(), "x").write_text("x")
+    pathlib.Path("/tmp/x").write_text("x")
+    pathlib.Path("built.txt").write_text("again")
+
+
+def test_nothing_outside_is_there_to_be_written():
+    for place in (OUTSIDE, "/etc", os.path.dirname(sys.executable)):
+        with pytest.raises(OSError):
+            pathlib.Path(place, "written").write_text("x")
+
+
+def test_loopback_is_its_own():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        socket.create_connection(server.getsockname(), 5).close()
+    with pytest.raises(OSError):
+        socket.create_connection(("127.0.0.1", int(os.environ["PORT"])), 5)
+
+
+def test_no_other_process_is_seen():
+    assert sum(name.isdigit() for name in os.listdir("/proc")) < 10
+
+
+def test_no_capability_is_left():
+    assert "CapEff:\\t0000000000000000" in pathlib.Path("/proc/self/status").read_text()
+
+
+def test_a_signal_is_a_signal():
+    assert subprocess.run([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"]).returncode == -9
+"""
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """Somebody on this machine's loopback who must not be spoken to."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+def test_what_a_run_can_not_do(tmp_path: Path, port: int) -> None:
+    """And what it can; its build, too."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    build = (
+        "import os, pathlib\\npathlib.Path('built.txt').write_text('x')\\n"
+        "try:\\n    pathlib.Path(os.environ['OUTSIDE'], 'built').write_text('x')\\nexcept OSError:\\n    pass"
+    )
+    rules = (
+        policy(PYTEST)
+        + BRIEF
+        + (
+            f'sandbox = "require"\nprepare = [["python", "-c", "{build}"]]\n'
+            f'env = {{ OUTSIDE = "{outside}", PORT = "{port}" }}\n'
+        )
+    )
+    shop = Shop.open(tmp_path, {"tests/test_shop.py": LOOKS}, rules=rules)
+    shop.patch({"shop.py": SAME})
+    told = shop.gate()
+    assert set(told.buckets().values()) == {"stable_pass"}, told.out
+    assert len(told.buckets()) == 7
+    assert told.exit_code == 0
+    assert list(outside.iterdir()) == []
+    (note,) = told.report["notes"][:1]
+    assert note["code"] == "sandbox"
+    assert "read-only root" in note["reason"]
+
+
+def test_the_network_can_be_left(tmp_path: Path, port: int) -> None:
+    tests = (
+        "import os, socket\n\nfrom shop import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
+        "    socket.create_connection(('127.0.0.1', int(os.environ['PORT'])), 5).close()\n"
+    )
+    rules = policy(PYTEST) + BRIEF + f'sandbox = "require"\nnetwork = true\nenv = {{ PORT = "{port}" }}\n'
+    shop = Shop.open(tmp_path, {"tests/test_shop.py": tests}, rules=rules)
+    shop.patch({"shop.py": SAME})
+    told = shop.gate()
+    assert told.buckets() == {"test_total": "stable_pass"}, told.out
+
+
+CRASHES = """\
+import os
+import signal
+import time
+import unittest
+
+from shop import label, total
+
+
+class CrashTests(unittest.TestCase):
+    def test_crash(self):
+        if total([5]) == 1:
+            os.kill(os.getpid(), signal.SIGSEGV)
+
+    def test_hang(self):
+        if total([5]) == 1:
+            time.sleep(60)
+
+    def test_label(self):
+        self.assertEqual(label(3), "3.00 EUR")
+"""
+
+
+@pytest.mark.slow
+def test_the_verdict_is_that_without(tmp_path: Path) -> None:
+    """A crash, a hang and a miss are what they are."""
+    told = []
+    for mode in ("off", "require"):
+        rules = policy(timeout=3) + f'challenge_budget = 0\nsandbox = "{mode}"\n'
+        shop = Shop.open(tmp_path, {"tests/test_crash.py": CRASHES}, rules=rules, name=mode)
+        shop.patch({"shop.py": BROKEN})
+        told.append(verdict(shop.gate()))
+    for said in told:
+        said.pop("merge_tree"), said.pop("seed")  # the policy is in the tree
+    assert told[0] == told[1]
+    for outcome in ("crashed", "timeout"):
+        assert outcome in str(told[0])
+
+
+def test_never_silently_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = tmp_path / "bin"
+    bare.mkdir()
+    (bare / "git").symlink_to(next(p for p in _on_path("git")))
+    monkeypatch.setenv("PATH", f"{bare}:{Path(sys.executable).parent}")
+    shop = Shop.open(tmp_path, rules=policy() + BRIEF + 'sandbox = "require"\n')
+    shop.patch({"shop.py": SAME})
+    assert_clear(shop.refused("--base", "main", "--head", "agent/fix"), 4, "no-sandbox")
+    assert_clear(redbucket("rerun", "-C", shop.path, "-n", "1"), 4, "no-sandbox")
+    rules = tmp_path / "auto.toml"
+    rules.write_text(policy() + BRIEF + 'sandbox = "auto"\n')
+    told = shop.gate("agent/fix", "--policy", str(rules))
+    assert told.exit_code == 0
+    assert "bubblewrap (bwrap) is not installed" in next(
+        note["reason"] for note in told.report["notes"] if note["code"] == "sandbox"
+    )
+
+
+def _on_path(name: str) -> Iterator[Path]:
+    for folder in os.environ["PATH"].split(os.pathsep):
+        if (Path(folder) / name).exists():
+            yield Path(folder) / name
+
+
+@pytest.mark.slow
+def test_over_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sandbox is where the run is."""
+    writes = SHOP.replace(
+        "return sum", "open(__import__('os').environ['OUTSIDE'], 'w').close()\n    return sum"
+    )
+    outside = tmp_path / "outside"
+    with served(tmp_path / "sshd") as sshd:
+        monkeypatch.setenv("REDBUCKET_SSH", sshd.ssh)
+        for mode in ("require", "off"):
+            runner = sshd.address(tmp_path / "far", f"python={sys.executable}")
+            rules = (
+                policy()
+                + BRIEF
+                + f'sandbox = "{mode}"\nrunner = "{runner}"\nenv = {{ OUTSIDE = "{outside}" }}\n'
+            )
+            shop = Shop.open(tmp_path, rules=rules, name=mode)
+            shop.patch({"shop.py": writes})
+            assert shop.gate().exit_code == 0  # what it writes is gone with the sandbox
+            assert outside.exists() == (mode == "off")
