@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import shlex
+import shutil
 from collections.abc import Callable, Mapping
+
+import pytest
 
 from redbucket.app.demo import build
 from tests.docs.shell import Shell
+from tests.edges.sshd import served
 from tests.edges.sshkit import Key
 
 
@@ -36,10 +41,16 @@ def server(shell: Shell) -> None:
 
 def signing(shell: Shell) -> None:
     """The worked example; the reader has an SSH key, and git signs with it."""
+    _needs("ssh-keygen")
     bucketizer(shell)
     key = Key.make(shell.home / ".ssh", "id_ed25519")
     with (shell.home / ".gitconfig").open("a") as config:
         config.write(f"[user]\n\tsigningKey = {key.path}.pub\n[gpg]\n\tformat = ssh\n")
+
+
+def _needs(program: str) -> None:
+    if shutil.which(program) is None:
+        pytest.skip(f"no {program} here")
 
 
 _MONOREPO = {
@@ -57,6 +68,7 @@ _MONOREPO = {
 
 def monorepo(shell: Shell) -> None:
     """Three parts in one repository, two in Python and one in JavaScript; agents have changed one each."""
+    _needs("node")
     shell.folder = shell.home / "works"
     shell.folder.mkdir()
     _git(shell, "init", "--quiet")
@@ -81,6 +93,53 @@ def red_suite(shell: Shell) -> None:
     _git(shell, "switch", "--quiet", "main")
 
 
+def no_policy(shell: Shell) -> None:
+    """The worked example before redbucket was set up in it."""
+    bucketizer(shell, "pytest")
+    _git(shell, "rm", "--quiet", "redbucket.toml")
+    _git(shell, "commit", "--quiet", "--message", "As it was")
+
+
+def judged(shell: Shell) -> None:
+    """The worked example, and a gate has seen two of its branches."""
+    bucketizer(shell)
+    for name in ("miss", "drift"):
+        assert shell.run(f"redbucket gate --quiet --head agent/{name}")[0] == 1
+
+
+def locked(shell: Shell) -> None:
+    """The worked example with a lock; since then a fixture has changed, and another one is new."""
+    bucketizer(shell)
+    data = shell.folder / "tests/data"
+    seen = hashlib.sha256((data / "edges.json").read_bytes()).hexdigest()
+    _commit(shell, {"fixtures.sha256": f"{seen}  tests/data/edges.json\n"}, "A lock")
+    (data / "edges.json").write_text("[0, 1, 2.0, 5]\n", encoding="utf-8")
+    (data / "new.json").write_text("[]\n", encoding="utf-8")
+
+
+def node(shell: Shell) -> None:
+    """A project of JavaScript, with a policy for Node's own runner."""
+    policy = (
+        '[run]\ncommand = ["node", "--test", "--test-reporter=junit", "--test-reporter-destination=junit.xml", '
+        '"test/"]\nformat = "junit"\nreport = "junit.xml"\n'
+    )
+    _needs("node")
+    shell.folder = shell.home / "web"
+    shell.folder.mkdir()
+    _git(shell, "init", "--quiet")
+    files = {path.removeprefix("web/"): text for path, text in _MONOREPO.items() if path.startswith("web/")}
+    _commit(shell, {**files, "redbucket.toml": policy}, "A sum")
+
+
+def build_machine(shell: Shell) -> None:
+    """The worked example, and a machine called build.example.org that ssh reaches."""
+    bucketizer(shell)
+    server = shell.after.enter_context(served(shell.place / "sshd"))
+    config = server.place / "ssh_config"
+    config.write_text(config.read_text().replace("Host far", "Host far build.example.org"))
+    shell.env["REDBUCKET_SSH"] = server.ssh
+
+
 def _commit(shell: Shell, files: Mapping[str, str], message: str) -> None:
     for name, text in files.items():
         path = shell.folder / name
@@ -103,4 +162,9 @@ SCENES: dict[str, Callable[[Shell], None]] = {
     "signing": signing,
     "monorepo": monorepo,
     "red suite": red_suite,
+    "no policy": no_policy,
+    "judged": judged,
+    "node": node,
+    "locked": locked,
+    "build machine": build_machine,
 }

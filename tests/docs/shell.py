@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,10 +16,12 @@ VENV = f"{HOME}/redbucket/.venv"
 
 @dataclass
 class Shell:
-    """``place`` is its home folder, and where it starts."""
+    """``place`` holds its home folder; ``env`` are variables besides the usual; ``after`` ends what a scene started."""
 
     place: Path
     status: int = 0
+    env: dict[str, str] = field(default_factory=dict)
+    after: ExitStack = field(default_factory=ExitStack)
     _state: Path = field(init=False)
 
     def __post_init__(self) -> None:
@@ -50,6 +53,7 @@ class Shell:
                 "REDBUCKET_TMPDIR": str(self.place / "tmp"),
                 "TMPDIR": str(self.place / "tmp"),
                 "VIRTUAL_ENV": sys.prefix,
+                **self.env,
             },
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
