@@ -109,6 +109,9 @@ def _by_itself(
         if earlier:
             click.echo(f"redbucket: the records of an earlier rerun are now in {earlier}", err=True)
         click.echo(f"redbucket: {rerun_summary(runs)}", err=True)
+        for station in opened.stations.values():
+            for said in filter(None, (station.note, station.walls)):
+                click.echo(f"redbucket: {said}", err=True)
         click.echo(f"  next: redbucket classify {' '.join(shell(str(r)) for r in records)}", err=True)
     return UNDECIDED if any(run.broken for run in runs) else ACCEPTED
 

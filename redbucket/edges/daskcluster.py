@@ -71,14 +71,10 @@ class Cluster:
         self._usher = threading.Thread(target=self._send_away, daemon=True)
         self._usher.start()
         try:
-            self._client.subscribe_topic(daskpost.TOPIC, self._begun)
-            for worker, theirs in self._client.run(daskpost.version, on_error="return").items():
+            for worker, theirs in self._met().items():
                 _same_version(worker, theirs)
             self.jobs = max(_FEWEST, self._staff())
-            self._any()
-        except LOST as problem:
-            self.close()
-            raise _unreachable(address, str(problem)) from problem
+            self._somewhere()
         except BaseException:
             self.close()
             raise
@@ -88,9 +84,13 @@ class Cluster:
         """As ``Spots`` says: submit the task that holds the place, and give the place back at the end."""
         at = next((worker for worker, spot in self._spots.items() if spot.name == near), "")
         key = f"{self._prefix}{run}-{secrets.token_hex(4)}"
-        begun = self._awaited[key] = queue.Queue()
-        future, here = self._submitted(key, at), ""
+        begun: queue.Queue[_Begun] = queue.Queue()
+        with self._lock:
+            self._awaited[key] = begun
+        future: Future[str] | None = None
+        here = ""
         try:
+            future = self._submitted(key, at)
             here = self._wait(future, begun, at, until)
             yield self._greeted(key, here)
         finally:
@@ -101,15 +101,16 @@ class Cluster:
                 self._unwanted.put((key, begun.get().worker))
             if here:
                 self._unwanted.put((key, here))
-            with contextlib.suppress(*LOST):
-                future.release()
+            if future is not None:
+                with contextlib.suppress(*LOST):
+                    future.release()
 
     def ask(self, name: str, given: dict[str, Any]) -> Any:
         """Have something done that leaves nothing behind, on any worker; it is asked again if that is lost."""
         reason = ""
         for _ in range(ATTEMPTS):
             try:
-                answer = self._any().link.call(name, given)
+                answer = self._somewhere().link.call(name, given)
             except SiteLost as lost:
                 reason = lost.reason
                 continue
@@ -118,6 +119,14 @@ class Cluster:
                 self.ask("packages", {"launch": answer})  # tests see those, too
             return answer
         raise lost_for_good(reason)
+
+    def _met(self) -> dict[str, object]:
+        """Listen from now on, and return which version of redbucket each worker has."""
+        try:
+            self._client.subscribe_topic(daskpost.TOPIC, self._begun)
+            return dict(self._client.run(daskpost.version, on_error="return"))
+        except LOST as problem:
+            raise _unreachable(self._address, str(problem)) from problem
 
     def rest(self) -> None:
         """End what runs left behind."""
@@ -136,13 +145,19 @@ class Cluster:
         self._usher.join()
         self._client.close(timeout=5)
 
-    def _any(self) -> Spot:
-        """Return the connection to a worker, whichever has one. Raises SiteLost, and as ``taken`` does."""
-        for spot in list(self._spots.values()):
-            if not spot.link.lost:
-                return spot
-        with self.taken("first", "", time.monotonic() + _FIRST) as spot:
-            return spot
+    def _somewhere(self) -> Spot:
+        """Return the connection to a worker, whichever has one. Raises as ``taken`` does, but no SiteLost."""
+        reason = ""
+        for _ in range(ATTEMPTS):
+            for spot in list(self._spots.values()):
+                if not spot.link.lost:
+                    return spot
+            try:
+                with self.taken("first", "", time.monotonic() + _FIRST) as spot:
+                    return spot
+            except SiteLost as lost:
+                reason = lost.reason
+        raise lost_for_good(reason)
 
     def _submitted(self, key: str, at: str) -> Future[str]:
         try:

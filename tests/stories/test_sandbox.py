@@ -166,9 +166,10 @@ def test_never_silently_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     shop.patch({"shop.py": SAME})
     assert_clear(shop.refused("--base", "main", "--head", "agent/fix"), 4, "no-sandbox")
     assert_clear(redbucket("rerun", "-C", shop.path, "-n", "1"), 4, "no-sandbox")
-    rules = tmp_path / "auto.toml"
-    rules.write_text(policy() + BRIEF + 'sandbox = "auto"\n')
-    told = shop.gate("agent/fix", "--policy", str(rules))
+    shop = Shop.open(tmp_path, rules=policy() + BRIEF + 'sandbox = "auto"\n', name="auto")
+    shop.patch({"shop.py": SAME})
+    assert "had no sandbox" in redbucket("rerun", "-C", shop.path, "-n", "1").err
+    told = shop.gate()
     assert told.exit_code == 0
     assert "bubblewrap (bwrap) is not installed" in next(
         note["reason"] for note in told.report["notes"] if note["code"] == "sandbox"
