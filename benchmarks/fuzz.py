@@ -46,11 +46,19 @@ def one(name: str, corpus: str, seconds: int, crashes: str) -> None:
 
     with atheris.instrument_imports(include=["redbucket.core"]):
         take, _ = readers()[name]
+
+    def keeping(raw: bytes) -> None:
+        try:
+            take(raw)
+        except BaseException:
+            Path(crashes, name.replace(" ", "-")).write_bytes(raw)
+            raise
+
     words = [
         *(f"-max_total_time={seconds}", f"-max_len={LONGEST}", f"-timeout={SLOWEST}"),
         *(f"-rss_limit_mb={MOST_MEMORY}", f"-artifact_prefix={crashes}/", "-print_final_stats=1", corpus),
     ]
-    atheris.Setup([sys.argv[0], *words], take)
+    atheris.Setup([sys.argv[0], *words], keeping)
     atheris.Fuzz()
 
 
@@ -77,18 +85,19 @@ def main() -> int:
             more = ["--corpus", corpus, "--seconds", str(options.seconds), "--crashes", str(crashes)]
             done = subprocess.run(
                 [sys.executable, "-m", "benchmarks.fuzz", "--one", name, *more],
-                capture_output=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
                 text=True,
                 errors="replace",
                 check=False,
             )
-        runs = _DONE.search(done.stderr)
+        runs = _DONE.search(done.stdout)
         if runs is None:
             broken += 1
-            print(f"{name:14} ended with {done.returncode}:\n{done.stderr[-2000:]}", flush=True)
+            print(f"{name:14} ended with {done.returncode}:\n{done.stdout[-2000:]}", flush=True)
             continue
         total += int(runs[1])
-        reached = _FEATURES.findall(done.stderr)
+        reached = _FEATURES.findall(done.stdout)
         print(
             f"{name:14} {int(runs[1]):>9,} inputs, {reached[-1][0] if reached else '?':>5} places", flush=True
         )

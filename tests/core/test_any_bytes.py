@@ -242,6 +242,11 @@ def test_deep_and_long_input(name: str, nest: str) -> None:
     give(name, NESTS[nest](READERS[name][1]))
 
 
+def test_an_archive_whose_member_has_no_name() -> None:
+    """zipfile cuts a name at its NUL; before Python 3.12 it then asks the empty rest for its last letter."""
+    give("members", zipped().replace(b"a.txt", b"\0.txt"))
+
+
 def test_the_samples_are_good() -> None:
     """Mutations of what is refused at the first byte would try nothing."""
     refused = []
