@@ -140,6 +140,14 @@ def build_machine(shell: Shell) -> None:
     shell.env["REDBUCKET_SSH"] = server.ssh
 
 
+def ci_job(shell: Shell) -> None:
+    """A job of a CI service, which says what is offered and where to."""
+    bucketizer(shell)
+    shell.env.update(BASE_SHA="main", HEAD_SHA="agent/green", HEAD_BRANCH="agent/green")
+    for name in ("BASE_SHA", "HEAD_SHA"):
+        shell.env[name] = shell.run(f"git rev-parse ${name}")[1].strip()
+
+
 def _commit(shell: Shell, files: Mapping[str, str], message: str) -> None:
     for name, text in files.items():
         path = shell.folder / name
@@ -164,6 +172,7 @@ SCENES: dict[str, Callable[[Shell], None]] = {
     "red suite": red_suite,
     "no policy": no_policy,
     "judged": judged,
+    "CI job": ci_job,
     "node": node,
     "locked": locked,
     "build machine": build_machine,
