@@ -221,8 +221,10 @@ def facts(report: GateReport, *, full: bool) -> str:
 def judged(report: GateReport, *, full: bool) -> list[str]:
     """Return what was judged, each fact by itself."""
     size = None if full else 10
+    # a hook or a CI job names its base by the id itself
+    branch = "" if report.base.startswith(report.base_name) else report.base_name
     named = [
-        (f"base {report.base_name}".strip(), report.base),
+        (f"base {branch}".strip(), report.base),
         ("head", report.head),
         ("merge tree", report.merge_tree if full else ""),
     ]

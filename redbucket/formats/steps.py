@@ -114,7 +114,11 @@ def _files(report: GateReport) -> list[Step]:
     out = []
     if paths:
         out += [
-            Step("put back what judges, and take out what the patch adds there:", (), _back(report, paths)),
+            Step(
+                f"{_where(report)}put back what judges, and take out what the patch adds there:",
+                (),
+                _back(report, paths),
+            ),
             Step("or, if it is meant, a human reads and approves it:", (), _endorse(paths))
             if report.signatures
             else Step(_COMMIT),
@@ -131,7 +135,7 @@ def _drift(report: GateReport, rows: Sequence[Row]) -> list[Step]:
     return [
         Step("look at what moved in the fixtures:", (), (f"redbucket fixtures diff{_range(report)}",)),
         Step(
-            "if it is not meant, put the fixture back",
+            f"if it is not meant, {_where(report)}put the fixture back",
             (),
             _back(report, fixtures) if len(fixtures) == 1 else (),
         ),
@@ -156,6 +160,11 @@ def _range(report: GateReport) -> str:
     return f" --base {shell(report.base[:12])} --head {shell(report.head[:12])}"
 
 
+def _where(report: GateReport) -> str:
+    """Say where commits are put right: whoever names a head may stand on another branch."""
+    return "on the patch's branch " if report.command.startswith("redbucket gate") else ""
+
+
 def _back(report: GateReport, paths: Sequence[str]) -> tuple[str, ...]:
     # A leading colon is pathspec magic to git, even after "--".
     out = []
@@ -170,9 +179,7 @@ def _back(report: GateReport, paths: Sequence[str]) -> tuple[str, ...]:
         if words:
             out.append(f"{command} {' '.join(map(shell, words))}{more}")
     if report.command.startswith("redbucket gate") and out:
-        out.append(
-            "git commit -m 'Put back what judges'"
-        )  # on the branch that is offered: commits are judged
+        out.append("git commit -m 'Put back what judges'")  # commits are judged
     return tuple(out)
 
 

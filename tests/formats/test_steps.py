@@ -35,6 +35,13 @@ def test_all_paths_are_put_back_and_the_result_is_committed() -> None:
     ]
 
 
+def test_who_names_a_head_is_told_on_which_branch_to_put_it_right() -> None:
+    """Whoever judges another branch stands on main: there the commands would find nothing to commit."""
+    named = refused("flakes.toml", command="redbucket gate --head agent/x")
+    assert named[0].text.startswith("on the patch's branch put back what judges")
+    assert refused("flakes.toml", command="git commit")[0].text.startswith("put back what judges")
+
+
 def test_what_is_staged_is_committed_by_the_command_that_was_refused() -> None:
     found = refused("flakes.toml", command="git commit")
     assert commands(found)[-1] == "git commit"

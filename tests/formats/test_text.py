@@ -38,6 +38,13 @@ def test_colour_only_adds_escape_codes() -> None:
     assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == render(r.FULL)
 
 
+def test_a_base_that_is_named_by_its_id_is_said_once() -> None:
+    by_id = msgspec.structs.replace(r.BROKEN, base_name=r.BASE)
+    assert f"Judged: base {r.BASE[:10]}; head" in render(by_id)
+    by_name = msgspec.structs.replace(r.BROKEN, base_name="main")
+    assert f"Judged: base main {r.BASE[:10]}; head" in render(by_name)
+
+
 def test_the_verdict_comes_first_and_then_what_to_do() -> None:
     first, second, third, *_ = render(r.BROKEN).splitlines()
     assert first == "REFUSE  1 test broken by this patch, 1 protected file changed"
