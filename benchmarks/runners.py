@@ -106,12 +106,12 @@ def judge(top: Path, story: Story, runner: Runner) -> Judged:
     return Judged(done.returncode, report, done.stderr.decode(errors="replace").strip()[-500:], seconds)
 
 
-def compare(top: Path, found: list[Runner], rounds: int) -> list[str]:
+def compare(top: Path, found: list[Runner], stories: list[Story], rounds: int) -> list[str]:
     """Judge every patch by every runner; print the table, return what differs."""
     wrong: list[str] = []
     print(f"{'patch':10} {'verdict':10}" + "".join(f"{r.name:>10}" for r in found) + "   (seconds, medians)")
     times: dict[str, list[float]] = {runner.name: [] for runner in found}
-    for story in PATCHES:
+    for story in stories:
         seen: dict[str, list[float]] = {}
         for _ in range(rounds):
             here = None
@@ -143,15 +143,17 @@ def compare(top: Path, found: list[Runner], rounds: int) -> list[str]:
     return wrong
 
 
-def kill(top: Path, runner: Runner, kills: int, chance: random.Random) -> list[str]:
+def kill(top: Path, runner: Runner, stories: list[Story], kills: int, chance: random.Random) -> list[str]:
     """Judge patches while connections or workers are killed; print the counts, return what is wrong."""
     assert runner.kill is not None
     wrong: list[str] = []
     counts: Counter[str] = Counter()
-    usual = {story.name: judge(top, story, runner) for story in PATCHES}
+    usual: dict[str, Judged] = {}
     killed = 0
     while killed < kills:
-        story = chance.choice(PATCHES)
+        story = chance.choice(stories)
+        if story.name not in usual:
+            usual[story.name] = judge(top, story, runner)
         calm = usual[story.name]
         over = threading.Event()
         pause, done = chance.uniform(0.0, calm.seconds), []
@@ -169,6 +171,11 @@ def kill(top: Path, runner: Runner, kills: int, chance: random.Random) -> list[s
         if not any(done):
             continue
         same = judged.exit_code == story.exit_code
+        print(
+            f"  {story.name}: killed after {pause:.1f} s, exit {judged.exit_code}",
+            file=sys.stderr,
+            flush=True,
+        )
         counts["right" if same else f"exit {judged.exit_code}"] += 1
         if not same and judged.exit_code not in (2, 4):
             wrong.append(f"{story.name} by {runner.name}: exit {judged.exit_code}: {judged.said}")
@@ -191,7 +198,10 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--only", help="kill for one runner only")
+    parser.add_argument("--patches", help="some of the patches, with commas between")
     options = parser.parse_args()
+    chosen = options.patches.split(",") if options.patches else [story.name for story in PATCHES]
+    stories = [story for story in PATCHES if story.name in chosen]
     seed = random.randrange(1 << 30) if options.seed is None else options.seed
     wrong: list[str] = []
     with tempfile.TemporaryDirectory(prefix="redbucket-runners-") as folder:
@@ -204,9 +214,9 @@ def main() -> int:
             if options.kills:
                 for runner in found[1:]:
                     if options.only in (None, runner.name):
-                        wrong += kill(top, runner, options.kills, random.Random(seed))
+                        wrong += kill(top, runner, stories, options.kills, random.Random(seed))
             else:
-                wrong += compare(top, found, options.rounds)
+                wrong += compare(top, found, stories, options.rounds)
             until = time.monotonic() + 60  # far sides that were cut off end by themselves
             while (place / "far").exists() and time.monotonic() < until:
                 time.sleep(0.2)

@@ -99,7 +99,8 @@ class Site:
         real = os.path.realpath(launch.python)
         base = os.path.dirname(os.path.dirname(real))  # noqa: PTH120 (texts)
         # where pytest's search for its configuration ends (workshop.py)
-        ends = [f"{folder}/pytest.ini" for folder in Path(place.place).parents[:2]]
+        above = Path(place.place).parent
+        ends = (str(above / "pytest.ini"), str(above.parent / "pytest.ini"))
         visible = (launch.python, launch.prefix, base, *launch.path, *path, *ends)
         return sandbox.words((place.place, place.home, place.tmp), filter(None, visible), network=network)
 

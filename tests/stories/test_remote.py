@@ -351,7 +351,8 @@ def test_other_interpreters_on_the_far_side(tmp_path: Path, far: str, version: s
     found = str(beside[0]) if beside else shutil.which(f"python{version}")
     if found is None:
         pytest.skip(f"no Python {version} here")
-    shop = Shop.open(tmp_path, rules=policy() + "challenge_budget = 0\nscout = false\nreruns = 1\n")
+    rules = policy() + 'challenge_budget = 0\nscout = false\nreruns = 1\nsandbox = "auto"\n'
+    shop = Shop.open(tmp_path, rules=rules)
     shop.patch({"shop.py": SAME})
     address = far.replace(sys.executable, found)
     told = shop.gate("agent/fix", "--runner", address)
