@@ -29,6 +29,8 @@ class Axis:
 
     ``rates``: an effect that is a matter of chance, so that rates are compared. ``quiet``: the runs
     must not stand side by side. ``again``: each run uses what an equal one left behind.
+    ``mixed``: tells a mixed test alone. ``still``: with the second value it does the same each time, whichever
+    that is.
     ``needs``: of no use unless the recorder saw one of these. ``hints``: goes first if it saw one of these.
     ``slows``: a test that is cut off for its time says nothing.
     ``plain``: how a shell gives a test what it has without a variant; ``recorded``: the recorder alone acts on it.
@@ -51,6 +53,8 @@ class Axis:
     slows: bool = False
     plain: str = ""
     recorded: bool = False
+    mixed: bool = False
+    still: bool = False
 
 
 # Not at once with the clock: it is midnight in one zone only.
@@ -201,6 +205,18 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int, seed: str)
             "replace the remote side by a fake, or by a recorded answer",
             needs=frozenset({"network"}),
             hints=frozenset({"network"}),
+        ),
+        Axis(
+            "memory addresses",
+            (
+                Variant("other memory addresses in each process"),
+                Variant("the same memory addresses", {"conditions": Conditions(same_addresses=True)}),
+            ),
+            "it goes by id(), or by the order or hash of objects that have no hash of their own: "
+            "sort by a value, and give the class __eq__ and __hash__ of its values",
+            rates=True,
+            mixed=True,
+            still=True,
         ),
         Axis(
             "concurrency",

@@ -62,6 +62,8 @@ class AxisTrials:
                 return None
             if axis.cause in spared:
                 self.tried.append(axis.cause)
+            elif axis.mixed and self.steady:
+                self.tried.append(f"{axis.cause} (other ones in each run)")
             elif axis.needs and not axis.needs & self.touched:
                 self.tried.append(f"{axis.cause} (it was not seen to use it)")
             elif axis.quiet and self.steady and self.fails:
@@ -253,8 +255,10 @@ class AxisTrials:
         # one that never failed yet must fail at all before anything is compared
         if self.steady and not self._ever_fails(axis, one):
             return None
+        if axis.still and not self._is_still(axis, other):
+            return None
         counts = {one.name: [0, 0], other.name: [0, 0]}
-        failing: Run | None = None
+        failing: dict[str, Run] = {}
         for number in range(1, max(_RATE_LOOKS) + 1):
             if self.over():
                 return None
@@ -264,11 +268,15 @@ class AxisTrials:
                     continue  # a run that was cut short is no failure of the test
                 counts[variant.name][0] += _fails(test)
                 counts[variant.name][1] += 1
-                failing = run if _fails(test) and variant is one else failing
-            if number == _RATE_FIRST and counts[one.name][0] <= counts[other.name][0]:
-                return None  # no sign of it: more runs would not be spent well
+                if _fails(test):
+                    failing[variant.name] = run
             (red, ran), (other_red, other_ran) = counts[one.name], counts[other.name]
-            chance = redder_by_chance(red, ran, other_red, other_ran)
+            if axis.still and red * other_ran < other_red * ran:
+                one, other = other, one
+                red, ran, other_red, other_ran = other_red, other_ran, red, ran
+            if number == _RATE_FIRST and red * other_ran <= other_red * ran:
+                return None  # no sign of it, or it can't be run here: more runs would not be spent well
+            chance = redder_by_chance(red, ran, other_red, other_ran) * (2 if axis.still else 1)
             if chance < _RATE_LOOKS.get(number, 0.0):
                 break
         else:
@@ -282,8 +290,20 @@ class AxisTrials:
                 f"chance alone: {chance:.2g} (Fisher's exact test)",
             ],
             axis.fix,
-            failing=failing,
+            failing=failing.get(one.name),
         )
+
+    def _is_still(self, axis: Axis, variant: Variant) -> bool:
+        """True if it does the same in each of a few runs with ``variant``."""
+        seen: set[bool] = set()
+        for _ in range(2):
+            if self.over():
+                return False
+            runs = self._try(axis, [variant] * CONFIRMED)
+            seen |= {_fails(t) for r, t in zip(runs, self.tests(runs), strict=True) if _ran(r, t)}
+            if len(seen) != 1:
+                return False
+        return True
 
     def _ever_fails(self, axis: Axis, variant: Variant) -> bool:
         """A few runs, and where they must stand alone no more than it takes."""
