@@ -53,6 +53,7 @@ class Explain:
     _base: list[Outcome] = field(default_factory=list)
     _only: tuple[str, ...] = ()
     _inconsistent: bool = False
+    _unconfirmed: bool = False
 
     @property
     def alone(self) -> bool:
@@ -109,7 +110,7 @@ class Explain:
             self.notes,
         )
         found = trials.find()
-        if found is None and trials.steady and trials.wavered and not self.over():
+        if found is None and trials.steady and (trials.wavered or self._unconfirmed) and not self.over():
             # it looked steady by chance: what tells a mixed test was not asked yet
             self.steady = False
             return self._axes()
@@ -203,6 +204,7 @@ class Explain:
         if not culprits.confirmed:
             self.notes.append(f"it flips {how}, but no test was found to do it: {culprits.why_not}")
             (self.untried if self.over() else self.tried).append("order")
+            self._unconfirmed = True
             if not self.over():
                 self._only = tuple(order[: order.index(self.nodeid) + 1]) if not alone_fails else self._only
             return None

@@ -188,6 +188,20 @@ def test_a_mixed_test_that_the_same_memory_addresses_hold_still(still: bool) -> 
     assert found.what.endswith("the same memory addresses" if still else "in each process")
 
 
+def test_what_passes_alone_three_times_by_chance_is_told_as_mixed() -> None:
+    """Fails three times in the suite, passes three times alone, and goes by its memory addresses."""
+    coin = random.Random("addresses")
+
+    def rule(spec: RunSpec, before: Sequence[str]) -> bool:
+        if spec.conditions.same_addresses:
+            return False
+        return spec.condition == "plain" or (spec.condition != "alone" and coin.random() < 0.5)
+
+    work, found = explain(rule)
+    assert cause(found) == "memory addresses"
+    assert not work.steady
+
+
 def test_where_the_memory_can_not_be_laid_out_alike_nothing_is_said_of_it() -> None:
     import msgspec
 
