@@ -344,7 +344,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.dictionaries(KEYS, VALUES, max_size=10), st.data())
 def test_any_object_is_read(payload: dict[str, object], data: st.DataObject) -> None:
     raw = json.dumps(payload).encode()

@@ -62,7 +62,7 @@ def test_any_bytes_after_a_start(start, raw):
     judge(start + raw)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_mutations_of_good_files(data):
     raw = data.draw(st.sampled_from(FILES))

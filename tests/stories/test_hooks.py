@@ -302,7 +302,9 @@ def script(shop: Hooked, name: str, text: str) -> None:
     place.chmod(place.stat().st_mode | stat.S_IXUSR)
 
 
-@pytest.mark.parametrize("arguments", ['"$@"', ""], ids=["arguments", "input-alone"])
+@pytest.mark.parametrize(
+    "arguments", ['"$@"', pytest.param("", marks=pytest.mark.slow)], ids=["arguments", "input-alone"]
+)
 def test_a_push_of_several_refs_through_a_script(tmp_path: Path, arguments: str) -> None:
     """pre-commit judges the first ref only; git's own hook is told all of them."""
     base = Shop.open(tmp_path)

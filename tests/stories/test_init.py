@@ -298,6 +298,7 @@ def test_a_person_at_a_terminal_is_asked(repo: Repo) -> None:
     assert b"Write fixtures.sha256?" in said
 
 
+@pytest.mark.slow
 def test_a_package_that_pytest_itself_imports_is_tested_from_the_tree(tmp_path: Path) -> None:
     """Without the proposed PYTHONPATH the copy in site-packages is in memory before the tree is on the path."""
     repo = Repo.init(tmp_path / "ini")

@@ -65,7 +65,10 @@ def test_it_lies_in_the_common_git_folder(shop: Shop, monkeypatch: pytest.Monkey
     assert len([one for one in exported(shop) if one["table"] == "gate"]) == 1
 
 
-@pytest.mark.parametrize("how", ["locked", "corrupt", "a folder", "nowhere"])
+@pytest.mark.parametrize(
+    "how",
+    ["locked", "corrupt", *(pytest.param(how, marks=pytest.mark.slow) for how in ("a folder", "nowhere"))],
+)
 def test_a_ledger_that_can_t_be_used_changes_nothing(
     shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:

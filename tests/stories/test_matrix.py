@@ -219,6 +219,7 @@ SPOILED: tuple[Callable[[Shop, Path, Path], str], ...] = (
 )
 
 
+@pytest.mark.slow
 def test_records_that_can_not_count(tmp_path: Path) -> None:
     """Each way to spoil one record: exit 2 with its reason, nothing is run, and run 2 is named where it lacks."""
     shop = Shop.open(tmp_path)
