@@ -171,8 +171,9 @@ def kill(top: Path, runner: Runner, stories: list[Story], kills: int, chance: ra
         if not any(done):
             continue
         same = judged.exit_code == story.exit_code
+        why = judged.said if judged.report is None else ""
         print(
-            f"  {story.name}: killed after {pause:.1f} s, exit {judged.exit_code}",
+            f"  {story.name}: killed after {pause:.1f} s, exit {judged.exit_code} {why}",
             file=sys.stderr,
             flush=True,
         )

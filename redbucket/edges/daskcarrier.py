@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _WAIT = 5.0  # seconds that the worker waits for a word of the far side before it answers that there is none
 _PART = 1 << 18
-# what dask raises where a worker or the scheduler is not there, or goes meanwhile
-LOST = (OSError, RuntimeError, TimeoutError, asyncio.TimeoutError)
+# what dask raises where a worker or the scheduler is not there, or goes meanwhile, and where its client is closed
+LOST = (OSError, RuntimeError, TimeoutError, asyncio.TimeoutError, asyncio.CancelledError)
 
 
 class DaskCarrier:

@@ -31,6 +31,7 @@ _REACHING = 15.0  # seconds for a port to open
 _WITHOUT = 60.0  # seconds for a cluster without a worker to get one
 _FIRST = 1200.0  # seconds for a busy one to take the first task
 _AWAY = 60.0  # seconds after which a scheduler that does not answer is gone
+_PARTING = 2.0  # seconds for the last places to be given back
 _LOOK = 0.5  # seconds between two looks whether a place can still come
 _LOOK_AT_ALL = 5.0  # seconds between two looks whether there are workers
 _FEWEST = 8  # runs that are offered at once: a cluster may grow with what is asked of it
@@ -82,7 +83,8 @@ class Cluster:
     @contextlib.contextmanager
     def taken(self, run: str, near: str, until: float) -> Iterator[Spot]:
         """As ``Spots`` says: submit the task that holds the place, and give the place back at the end."""
-        at = next((worker for worker, spot in self._spots.items() if spot.name == near), "")
+        there = ((worker, spot) for worker, spot in list(self._spots.items()) if spot.name == near)
+        at = next((worker for worker, spot in there if not spot.link.lost), "")
         key = f"{self._prefix}{run}-{secrets.token_hex(4)}"
         begun: queue.Queue[_Begun] = queue.Queue()
         with self._lock:
@@ -142,7 +144,7 @@ class Cluster:
         for thread in ending:
             thread.join()
         self._unwanted.put(None)
-        self._usher.join()
+        self._usher.join(_PARTING)  # a place that is not given back gives itself up: its far side has ended
         self._client.close(timeout=5)
 
     def _somewhere(self) -> Spot:

@@ -64,7 +64,7 @@ def hold(key: str) -> str:
     held = _held[key] = _Held()
     try:
         worker = get_worker()
-        worker.log_event(TOPIC, {"key": key, "worker": worker.address, "version": __version__})
+        worker.log_event(TOPIC, {"key": key, "worker": worker.contact_address, "version": __version__})
         if not held.greeted.wait(SILENCE):
             return UNHEARD
         while not held.over.wait(_LOOK):

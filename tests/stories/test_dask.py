@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -92,6 +93,31 @@ def test_a_worker_that_is_killed(tmp_path: Path, own: Dask, folder: Path, source
     assert names == ["test_a_mark", "test_slow", "test_z_last"]
     assert all(len(row["outcomes"]["H"]) == 2 for row in told.report["tests"])
     assert "connection-broke" in [note["code"] for note in told.report["notes"]]
+
+
+def test_the_worker_that_had_a_home_is_gone(tmp_path: Path, own: Dask, folder: Path) -> None:
+    """A run that wants to be where an earlier one was is made elsewhere."""
+    from redbucket.app.session import session
+    from redbucket.core.daskaddress import parse_dask
+    from redbucket.edges.daskcluster import Cluster
+    from redbucket.edges.progress import Progress
+
+    shop = Shop.open(tmp_path)
+    with session(shop.path, Progress(quiet=True, steps=False)) as opened:
+        cluster = Cluster(parse_dask(at(own, folder)), opened.cancelled, opened.scratch, opened.shipped)
+        try:
+            with cluster.taken("one", "", time.monotonic() + 60) as first:
+                pass
+            with cluster.taken("two", first.name, time.monotonic() + 60) as again:
+                assert again == first
+            own.add()
+            for number in (0, 1):
+                own.kill(number)
+            until(lambda: bool(first.link.lost), "the loss is noticed", 60)
+            with cluster.taken("three", first.name, time.monotonic() + 60) as other:
+                assert other.name != first.name
+        finally:
+            cluster.close()
 
 
 @pytest.mark.slow
