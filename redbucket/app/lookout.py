@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from redbucket.core.dependencies import REQUIREMENTS
 from redbucket.core.errors import RedbucketError
 from redbucket.core.importroots import module_name, package_root
@@ -270,15 +272,12 @@ class Lookout:
 
     def _run(self, launch: Launch, spec: RunSpec, env: Mapping[str, str] | None = None) -> Run:
         from redbucket.app.session import read_record
+        from redbucket.app.stations import LOCAL
         from redbucket.engine.bench import ParallelBench
 
-        runner = self._opened.runner(
-            launch,
-            tracked=tuple(sorted(path for path in self._entries if path.endswith(".py"))),
-            prepare=(self._kept or Policy()).run.prepare,
-            env={**(self._kept or Policy()).run.env, **(env or {})},
-            budget=self._budget,
-        )
+        kept = (self._kept or Policy()).run
+        rules = msgspec.structs.replace(kept, env={**kept.env, **(env or {})})
+        runner = self._opened.station(LOCAL).runner(launch, rules, self._entries, self._budget)
         (run,) = ParallelBench(runner, read_record, 1, self._opened.cancelled).run([spec])
         return run
 

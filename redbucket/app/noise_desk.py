@@ -17,7 +17,7 @@ from redbucket.core.errors import Misused, Undecided
 from redbucket.core.explanation import Explanation
 from redbucket.core.noisecapture import NoiseCapture, encode, file_name, from_data, of_run
 from redbucket.core.paths import JudgeSide
-from redbucket.core.policy import POLICY_NAME, Policy, isolation_of, parse
+from redbucket.core.policy import POLICY_NAME, Policy, parse
 from redbucket.core.seeds import derive
 from redbucket.edges.capturefile import write
 from redbucket.engine.bench import ParallelBench
@@ -103,15 +103,7 @@ def workbench(
     run = place.policy.run
     station = opened.station(run.runner)
     launch = station.resolve(run.command)
-    entries = opened.scratch.entries(place.tree)
-    runner = station.runner(
-        launch,
-        tracked=tuple(sorted(p for p in entries if p.endswith(".py"))),
-        prepare=run.prepare,
-        env=run.env,
-        isolation=isolation_of(run),
-        budget=budget or run.budget,
-    )
+    runner = station.runner(launch, run, opened.scratch.entries(place.tree), budget)
     specs = specs_of_tree(
         place.tree,
         place.world,

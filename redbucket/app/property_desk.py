@@ -18,7 +18,6 @@ from redbucket.core.errors import Misused
 from redbucket.core.ledgered import Conversion
 from redbucket.core.missed import rows_of
 from redbucket.core.oracled import OracleReport
-from redbucket.core.policy import isolation_of
 from redbucket.core.propertyplace import place_for, without_paths
 from redbucket.core.readers import read
 from redbucket.core.report import SCHEMA as GATE
@@ -71,15 +70,7 @@ def bench_of(
         notes.append(_UNITTEST)
     if place is not None and launch.runner == "pytest":
         launch = replace(launch, args=(*without_paths(launch.args, subject.sides.base), place))
-    tracked = {p for p in (*subject.sides.base, *subject.sides.merged) if p.endswith(".py")}
-    runner = station.runner(
-        launch,
-        tracked=tuple(sorted(tracked)),
-        prepare=run.prepare,
-        env=run.env,
-        budget=budget,
-        isolation=isolation_of(run),
-    )
+    runner = station.runner(launch, run, (*subject.sides.base, *subject.sides.merged), budget)
     specs = specs_for(subject, opened.scratch, as_module=launch.as_module, timeout=run.timeout)
     return specs, ParallelBench(runner, read_record, station.cpus, opened.cancelled, station.rest), notes
 

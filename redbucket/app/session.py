@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from redbucket.core.records import Run
     from redbucket.core.runspec import RunSpec
     from redbucket.edges.interpreter import Launch
-    from redbucket.edges.local import LocalRunner
     from redbucket.engine.specs import Specs
 
 
@@ -251,7 +250,6 @@ class Session:
         Returns the records, moved to ``out``, what they say, and where an earlier rerun's records went.
         """
         from redbucket.core.paths import JudgeSide
-        from redbucket.core.policy import isolation_of
         from redbucket.core.seeds import derive
         from redbucket.engine.bench import ParallelBench
         from redbucket.engine.rerun import plain_specs
@@ -264,15 +262,7 @@ class Session:
         launch = station.resolve(command or run.command, run.format)
         tree = self.scratch.tree_of(commit)
         entries = self.scratch.entries(tree)
-        runner = station.runner(
-            launch,
-            tracked=tuple(sorted(p for p in entries if p.endswith(".py"))),
-            prepare=run.prepare,
-            env=run.env,
-            budget=run.budget,
-            isolation=isolation_of(run),
-            report=run.report,
-        )
+        runner = station.runner(launch, run, entries)
         specs = plain_specs(
             tree,
             entries,
@@ -298,7 +288,6 @@ class Session:
     def workbench(self, subject: Subject, request: Request) -> tuple[Bench, RecordingRunner, Launch]:
         """Return the bench for the worlds of a patch, the runner behind it, and what it starts."""
         from redbucket.app.stations import LOCAL
-        from redbucket.core.policy import isolation_of
         from redbucket.engine.bench import ParallelBench
 
         run = subject.policy.run
@@ -308,16 +297,8 @@ class Session:
         self.own_interpreter = (
             launch.python if where == LOCAL and launch.is_own and run.format != "junit" else ""
         )
-        tracked = {p for p in (*subject.sides.base, *subject.sides.merged) if p.endswith(".py")}
-        runner = station.runner(
-            launch,
-            tracked=tuple(sorted(tracked)),
-            prepare=run.prepare,
-            env=run.env,
-            budget=request.budget or run.budget,
-            isolation=isolation_of(run),
-            report=run.report,
-        )
+        paths = (*subject.sides.base, *subject.sides.merged)
+        runner = station.runner(launch, run, paths, request.budget)
         bench = ParallelBench(
             runner,
             lambda path: self._timed(read_record(path, runner.records[path])),
@@ -333,45 +314,7 @@ class Session:
             self._seconds.update((nodeid, test.duration) for nodeid, test in run.tests.items())
         return run
 
-    def runner(
-        self,
-        launch: Launch,
-        *,
-        tracked: tuple[str, ...],
-        prepare: tuple[tuple[str, ...], ...],
-        env: Mapping[str, str],
-        budget: float,
-        report: str = "",
-        sandboxed: bool = False,
-        network: bool = False,
-    ) -> LocalRunner:
-        """Return the local runner for this repository's trees; ``report`` is where the command writes one."""
-        from redbucket.edges import installed, orphans, trees
-        from redbucket.edges.local import LocalRunner
-
-        orphans.adopt()
-        return LocalRunner(
-            launch=launch,
-            folder=self.workshop.folder("runs"),
-            lay_out=self._lay_out,
-            digest=trees.digest,
-            outside=self.outside,
-            tracked=tracked,
-            prepare=prepare,
-            extra_env=env,
-            deadline=time.monotonic() + budget,
-            tree_name=self.tree_name,
-            user_env=os.environ,
-            cancelled=self.cancelled,
-            on_test=self.test_ended,
-            elsewhere=self.workshop.elsewhere,
-            installed=lambda: installed.look(launch.path, closed=not prepare),
-            report=report,
-            sandboxed=sandboxed,
-            network=network,
-        )
-
-    def _lay_out(self, tree: str, folder: Path) -> None:
+    def lay_out(self, tree: str, folder: Path) -> None:
         from redbucket.edges import trees
 
         self.not_materialised.update(trees.layout(self.scratch, tree, folder).not_materialised)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from redbucket.core.isolation import Isolation
 from redbucket.core.plural import plural
+from redbucket.core.policy import Run, isolation_of
 from redbucket.core.runspec import RunSpec
 
 if TYPE_CHECKING:
@@ -51,19 +52,12 @@ class Station(Protocol):
         """Return the versions of Python and of what is installed for it."""
 
     def runner(
-        self,
-        launch: Launch,
-        *,
-        tracked: tuple[str, ...],
-        prepare: tuple[tuple[str, ...], ...],
-        env: Mapping[str, str],
-        budget: float,
-        isolation: Isolation,
-        report: str = "",
+        self, launch: Launch, run: Run, paths: Iterable[str], budget: float | None = None
     ) -> RecordingRunner:
-        """Return a runner for this repository's trees; ``budget`` is in seconds from now.
+        """Return a runner for this repository's trees, set up as the policy's ``run`` says.
 
-        ``report`` is where a command without a recorder writes one. Raises WorldFailed "no-sandbox".
+        ``paths`` are those of the trees; ``budget`` is in seconds from now, the policy's by default. Raises
+        WorldFailed "no-sandbox".
         """
 
     def rest(self) -> object:
@@ -94,6 +88,14 @@ class Walls:
         return applies
 
 
+def _sources(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({path for path in paths if path.endswith(".py")}))
+
+
+def _deadline(run: Run, budget: float | None) -> float:
+    return time.monotonic() + (run.budget if budget is None else budget)
+
+
 class LocalStation:
     """This machine."""
 
@@ -120,29 +122,34 @@ class LocalStation:
         return interpreter.installed(launch, os.environ)
 
     def runner(
-        self,
-        launch: Launch,
-        *,
-        tracked: tuple[str, ...],
-        prepare: tuple[tuple[str, ...], ...],
-        env: Mapping[str, str],
-        budget: float,
-        isolation: Isolation,
-        report: str = "",
+        self, launch: Launch, run: Run, paths: Iterable[str], budget: float | None = None
     ) -> RecordingRunner:
         """As ``Station`` says."""
-        from redbucket.edges import sandbox
+        from redbucket.edges import installed, orphans, sandbox, trees
+        from redbucket.edges.local import LocalRunner
 
+        opened, isolation = self._opened, isolation_of(run)
         sandboxed = self._walls.decide(
             isolation, "this machine", lambda: sandbox.missing(network=isolation.network)
         )
-        return self._opened.runner(
-            launch,
-            tracked=tracked,
-            prepare=prepare,
-            env=env,
-            budget=budget,
-            report=report,
+        orphans.adopt()
+        return LocalRunner(
+            launch=launch,
+            folder=opened.workshop.folder("runs"),
+            lay_out=opened.lay_out,
+            digest=trees.digest,
+            outside=opened.outside,
+            tracked=_sources(paths),
+            prepare=run.prepare,
+            extra_env=run.env,
+            deadline=_deadline(run, budget),
+            tree_name=opened.tree_name,
+            user_env=os.environ,
+            cancelled=opened.cancelled,
+            on_test=opened.test_ended,
+            elsewhere=opened.workshop.elsewhere,
+            installed=lambda: installed.look(launch.path, closed=not run.prepare),
+            report=run.report,
             sandboxed=sandboxed,
             network=isolation.network,
         )
@@ -225,15 +232,7 @@ class RemoteStation:
         return dict(self.ground.ask("packages", {"launch": asdict(launch)}))
 
     def runner(
-        self,
-        launch: Launch,
-        *,
-        tracked: tuple[str, ...],
-        prepare: tuple[tuple[str, ...], ...],
-        env: Mapping[str, str],
-        budget: float,
-        isolation: Isolation,
-        report: str = "",
+        self, launch: Launch, run: Run, paths: Iterable[str], budget: float | None = None
     ) -> RecordingRunner:
         """As ``Station`` says."""
         from redbucket.edges.digests import digest
@@ -241,7 +240,8 @@ class RemoteStation:
         from redbucket.edges.remoterunner import RemoteRunner, no_tree
         from redbucket.edges.remotesite import Installed, RemoteSite
 
-        folder, deadline = self.opened.workshop.folder("runs"), time.monotonic() + budget
+        folder, deadline = self.opened.workshop.folder("runs"), _deadline(run, budget)
+        isolation, tracked = isolation_of(run), _sources(paths)
         network = isolation.network
         sandboxed = self._walls.decide(
             isolation, self.name, lambda: str(self.ground.ask("sandbox", {"network": network})["missing"])
@@ -256,19 +256,19 @@ class RemoteStation:
                 # an editable install there may point at a clone, or, on this very machine, at the work tree
                 outside=(*self.opened.outside, *([self.repo] if self.repo else [])),
                 tracked=tracked,
-                prepare=prepare,
-                extra_env=env,
+                prepare=run.prepare,
+                extra_env=run.env,
                 deadline=deadline,
                 tree_name=self.opened.tree_name,
                 cancelled=self.opened.cancelled,
                 on_test=self.opened.test_ended,
-                report=report,
+                report=run.report,
                 site=site,
                 sandboxed=sandboxed,
                 network=network,
             )
 
-        fresh = lambda: Installed(launch.path, closed=not prepare)  # noqa: E731
+        fresh = lambda: Installed(launch.path, closed=not run.prepare)  # noqa: E731
         made = RemoteRunner(self.ground, make, fresh, deadline)
         self._runners.append(made)
         return made

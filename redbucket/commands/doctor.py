@@ -202,19 +202,13 @@ class Examination:
     def _run(
         self, launch: Launch, specs: Sequence[RunSpec], paths: Iterable[str], *, prepare: bool
     ) -> list[Run]:
+        import msgspec
+
         from redbucket.app.session import read_record
-        from redbucket.core.policy import isolation_of
         from redbucket.engine.bench import ParallelBench
 
-        runner = self._opened.station(self._policy.run.runner).runner(
-            launch,
-            tracked=tuple(sorted(path for path in paths if path.endswith(".py"))),
-            prepare=self._policy.run.prepare if prepare else (),
-            env=self._policy.run.env,
-            isolation=isolation_of(self._policy.run),
-            budget=self._policy.run.budget,
-            report=self._policy.run.report,
-        )
+        run = self._policy.run if prepare else msgspec.structs.replace(self._policy.run, prepare=())
+        runner = self._opened.station(run.runner).runner(launch, run, paths)
         return ParallelBench(runner, read_record, 2, self._opened.cancelled).run(specs)
 
     def _seed_runs(self, launch: Launch) -> list[Run]:
