@@ -100,6 +100,18 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int, seed: str)
             recorded=True,
         ),
         Axis(
+            "memory addresses",
+            (
+                Variant("other memory addresses in each process"),
+                Variant("the same memory addresses", {"conditions": Conditions(same_addresses=True)}),
+            ),
+            "it goes by id(), or by the order or hash of objects that have no hash of their own: "
+            "sort by a value, and give the class __eq__ and __hash__ of its values",
+            rates=True,
+            mixed=True,
+            still=True,
+        ),
+        Axis(
             "system entropy",
             tuple(
                 Variant(f"entropy {n}", {"conditions": Conditions(entropy=other_seed(f"entropy {n}"))})
@@ -205,18 +217,6 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int, seed: str)
             "replace the remote side by a fake, or by a recorded answer",
             needs=frozenset({"network"}),
             hints=frozenset({"network"}),
-        ),
-        Axis(
-            "memory addresses",
-            (
-                Variant("other memory addresses in each process"),
-                Variant("the same memory addresses", {"conditions": Conditions(same_addresses=True)}),
-            ),
-            "it goes by id(), or by the order or hash of objects that have no hash of their own: "
-            "sort by a value, and give the class __eq__ and __hash__ of its values",
-            rates=True,
-            mixed=True,
-            still=True,
         ),
         Axis(
             "concurrency",

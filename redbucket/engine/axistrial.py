@@ -16,7 +16,7 @@ from redbucket.engine.found import CONFIRMED, Found
 from redbucket.engine.ports import Bench
 
 # Two groups of twenty tell 1 in 3 from none. Looks at it, and by which chance each is believed: 1 in 100 in all.
-_RATE_LOOKS = {6: 0.0015, 12: 0.0025, 20: 0.005}
+_RATE_LOOKS = {6: 0.0012, 12: 0.0038, 20: 0.005}
 _RATE_FIRST = 4
 # First looks that are taken side by side: they keep all CPUs busy, and the last ones overrun the limit by little.
 _BATCH = 6
@@ -255,9 +255,9 @@ class AxisTrials:
         # one that never failed yet must fail at all before anything is compared
         if self.steady and not self._ever_fails(axis, one):
             return None
-        if axis.still and not self._is_still(axis, other):
-            return None
         counts = {one.name: [0, 0], other.name: [0, 0]}
+        if axis.still and not self._is_still(axis, other, counts[other.name]):
+            return None
         failing: dict[str, Run] = {}
         for number in range(1, max(_RATE_LOOKS) + 1):
             if self.over():
@@ -293,15 +293,16 @@ class AxisTrials:
             failing=failing.get(one.name),
         )
 
-    def _is_still(self, axis: Axis, variant: Variant) -> bool:
-        """True if it does the same in each of a few runs with ``variant``."""
-        seen: set[bool] = set()
+    def _is_still(self, axis: Axis, variant: Variant, count: list[int]) -> bool:
+        """True if it does the same in each of a few runs with ``variant``; they are added to ``count``."""
         for _ in range(2):
             if self.over():
                 return False
             runs = self._try(axis, [variant] * CONFIRMED)
-            seen |= {_fails(t) for r, t in zip(runs, self.tests(runs), strict=True) if _ran(r, t)}
-            if len(seen) != 1:
+            seen = [_fails(t) for r, t in zip(runs, self.tests(runs), strict=True) if _ran(r, t)]
+            count[0] += sum(seen)
+            count[1] += len(seen)
+            if count[1] == 0 or 0 < count[0] < count[1]:
                 return False
         return True
 

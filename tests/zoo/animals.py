@@ -221,11 +221,6 @@ ANIMALS = (
         "    out = subprocess.check_output([sys.executable, '-c', 'print(hash(\"a\") % 2)'])\n"
         "    assert out.strip() == b'0'\n",
     ),
-    one(
-        "memory address",
-        "memory addresses",
-        "class Cart:\n    pass\n\ndef test_x():\n    assert (id(Cart()) >> 16) % 2\n",
-    ),
     one("clock parity", "clock", "import time\n\ndef test_x():\n    assert int(time.time()) % 2 == 0\n"),
     one(
         "midnight",
