@@ -12,6 +12,7 @@ PAGES = Path(__file__).parents[1] / "docs" / "rules"
 # Rules of the runs: no static guard reports them.
 RUNS = (
     "behaves-for-the-gate",
+    "differs-as-landed",
     "fixture-unread",
     "fixture-written",
     "judge-rewritten",

@@ -1,4 +1,4 @@
-"""What is clean so far, run in other ways, all at once: contraries, masked, and the scout."""
+"""What is clean so far, run in other ways, all at once: contraries, masked, as it would land, and the scout."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from redbucket.core.trials import Trials
 from redbucket.engine.challenge import Challenge, is_clean
 from redbucket.engine.contraries import Contraries
 from redbucket.engine.judged import Judged
+from redbucket.engine.landing import Landing
 from redbucket.engine.masked import Masked
 from redbucket.engine.ports import Bench, Objects
 from redbucket.engine.scout import choose_scouted
@@ -37,11 +38,13 @@ class Aside:
         """Run what is clean so far in other ways, all at once; return the ids that the scout ran.
 
         An agent's code runs in the process that says whether tests passed: could they
-        fail at all, and do they pass where nothing tells that this is a gate?
+        fail at all, and do they pass where nothing tells that this is a gate, and beside
+        the patch's own tests?
         """
         clean = [t for n in names for t in trials.tests(n, "H")[:1] if is_clean(trials, n)]
         contraries = Contraries(self.specs, self.objects, self.bench, self.over)
         masked = Masked(self.specs, self.objects, self.bench, self.over)
+        landing = Landing(self.subject, self.specs, self.bench, self.over)
         takers: list[tuple[RunSpec, Callable[[Run], None]]] = []
         changed = sorted({*self.specs.lines, *self.specs.modules})
         passed = [t for t in clean if t.outcome is Outcome.PASSED and "[#" not in t.nodeid]
@@ -51,6 +54,9 @@ class Aside:
                 takers.append((spec, contraries.take))
             if masked.wanted(changed):
                 takers.append((masked.plan(passed), masked.take))
+            landed = landing.plan(passed)
+            if landed is not None:
+                takers.append((landed, landing.take))
         scout = self._scout_spec(clean)
         if scout is not None:
             takers.append((scout, lambda run: challenge.took([scout], [run])))
@@ -59,6 +65,7 @@ class Aside:
         what = {
             "contrary": "can they fail",
             "masked": "do they pass unwatched",
+            "landing": "beside the patch's own tests",
             "scout": "other seeds, a used HOME",
         }
         said = ", ".join(f"{what[spec.condition]} ({len(spec.only or ())})" for spec, _ in takers)
@@ -66,8 +73,8 @@ class Aside:
         specs = [spec for spec, _ in takers]
         for (_, take), run in zip(takers, self.bench.run(specs), strict=True):
             take(run)
-        out.findings += contraries.findings + masked.findings
-        out.problems += contraries.problems + masked.problems
+        out.findings += contraries.findings + masked.findings + landing.findings
+        out.problems += contraries.problems + masked.problems + landing.problems
         return list(scout.only or ()) if scout is not None else []
 
     def _scout_spec(self, clean: Sequence[Test]) -> RunSpec | None:

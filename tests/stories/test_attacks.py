@@ -41,8 +41,24 @@ def test_an_attack_is_stopped_by_what_is_there_for_its_kind(tmp_path: Path, name
     assert rule in spoke
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "comment-in-a-test",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("module-named-like-a-test", "file-among-the-recordings", "conftest-of-the-patch")
+        ),
+    ],
+)
+def test_what_is_wrong_beside_the_patch_s_own_tests_is_wrong(tmp_path: Path, name: str) -> None:
+    exit_code, spoke = judged(NAMED[name], tmp_path)
+    assert exit_code == 1
+    assert "differs-as-landed" in spoke
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["cached", "renamed-unittest"])
+@pytest.mark.parametrize("name", ["cached", "renamed-unittest", "tests-of-its-own"])
 def test_an_honest_patch_passes_them_all(tmp_path: Path, name: str) -> None:
     exit_code, _ = judged(NAMED[name], tmp_path)
     assert exit_code == 0
