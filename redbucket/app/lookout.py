@@ -20,7 +20,7 @@ from redbucket.core.records import Outcome
 from redbucket.core.sighting import Sighting, Source, Trial
 from redbucket.core.testcommands import declared
 from redbucket.core.testpath import file_of
-from redbucket.core.testpatterns import kind_of_tests
+from redbucket.core.testpatterns import is_doctest_of_code, kind_of_tests
 from redbucket.engine import init, initci, inithooks
 
 if TYPE_CHECKING:
@@ -288,7 +288,11 @@ class Lookout:
             wrote.update(test.wrote)
             for path in test.fixtures:
                 reads[path] = reads.get(path, 0) + 1
-        files = {found for name in run.tests if (found := file_of(name, self._entries))}
+        files = {
+            found
+            for name in run.tests
+            if (found := file_of(name, self._entries)) and not is_doctest_of_code(name, found)
+        }
         return Trial(
             count=len(run.tests),
             files=frozenset(files),

@@ -54,7 +54,8 @@ _AIDER = " (aider)"
 
 # Squash merges put the trailers of each commit in the middle of the message, so
 # a co-author with an agent's address counts at the start of any line.
-_CO_AUTHOR = re.compile(r"^co-authored-by[ \t]*:[ \t]*(.+?)[ \t\r]*$", re.I | re.M)
+# Its value may be folded: further lines begin with a blank.
+_CO_AUTHOR = re.compile(r"^co-authored-by[ \t]*:[ \t]*(.*(?:\n[ \t]+\S.*)*)", re.I | re.M)
 # How `git merge --squash` writes down what it squashed.
 _SQUASHED = re.compile(r"^commit [0-9a-f]{40,64}\n(?:Merge: .*\n)?Author:[ \t]+(.+?)[ \t\r]*$", re.MULTILINE)
 _FOOTER = re.compile(r"^(claude-session)[ \t]*:[ \t]*\S.*$", re.I | re.M)
@@ -118,8 +119,9 @@ def _of_person(person: Person, policy: Policy) -> str:
 
 
 def _person(text: str) -> Person:
+    text = " ".join(text.split())
     match = _PERSON.fullmatch(text)
-    return Person(match[1], match[2]) if match else Person(text.strip(), "")
+    return Person(match[1], match[2]) if match else Person(text, text if "@" in text else "")
 
 
 def _of_message(message: str, policy: Policy) -> Iterator[str]:
@@ -128,7 +130,7 @@ def _of_message(message: str, policy: Policy) -> Iterator[str]:
         message = re.sub("^ {4}", "", message, flags=re.MULTILINE)
     for match in _CO_AUTHOR.finditer(message):
         if _of_person(_person(match[1]), policy):
-            yield f"trailer Co-authored-by: {match[1]}"
+            yield f"trailer Co-authored-by: {' '.join(match[1].split())}"
     for match in _SQUASHED.finditer(message):
         if _of_person(_person(match[1]), policy):
             yield f"squashed commit of {match[1]}"

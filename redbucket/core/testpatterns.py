@@ -31,6 +31,20 @@ def judged_tests(files: Iterable[str], usual: tuple[str, ...]) -> tuple[str, ...
     return tuple(found)
 
 
+def is_doctest_of_code(nodeid: str, path: str) -> bool:
+    """Return whether a test is a docstring of ``path``: pytest names it by the dotted name of what it belongs to.
+
+    The file that holds it is the product; what it says is judged as a test wherever base runs doctests.
+    """
+    item = nodeid.rpartition("::")[2]
+    if not path.endswith(".py") or "::" not in nodeid:
+        return False
+    dotted_path = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    parts = dotted_path.split(".")
+    names = (".".join(parts[at:]) for at in range(len(parts)))
+    return any(item == name or item.startswith(f"{name}.") for name in names)
+
+
 def kind_of_tests(source: bytes) -> tuple[int, int]:
     """Return how many tests a file's source has, and how many of them are properties of Hypothesis."""
     tree = parse(source)

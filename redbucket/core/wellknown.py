@@ -25,6 +25,7 @@ TEST_CONFIG = (
     "usercustomize.py",
     "*.pth",
     "pyvenv.cfg",
+    "**/conda-meta/history",
     "**/*.egg-info/**",
     "**/*.dist-info/**",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -45,6 +46,7 @@ class Subject:
 
     Where no tests are to be run, ``h_tree`` is "", ``distrusted`` is empty and
     ``sides`` lacks the merge tree. ``h_tree`` is also "" where the merge conflicts.
+    ``restored`` are paths that a commit to be made puts back to the protected branch's bytes.
     """
 
     policy: Policy
@@ -66,6 +68,7 @@ class Subject:
     rewrites: Callable[[], tuple[str, ...]] = tuple
     base_name: str = ""
     misses: tuple[str, ...] = ()
+    restored: frozenset[str] = frozenset()
 
     @property
     def product_changes(self) -> tuple[Change, ...]:
@@ -84,7 +87,7 @@ class Subject:
             base=self.base,
             head=self.merged,
             ancestor=self.ancestor,
-            agent_paths=self.identity.agent_paths - self.endorsed,
+            agent_paths=self.identity.agent_paths - self.endorsed - self.restored,
             put_back=self.identity.put_back,
             marks=self.identity.marks,
             evil_merges=self.evil_merges,
@@ -251,7 +254,29 @@ def examine_index(
         commits, branch = _squashed(request.squashed, base, tree, branch, policy, history, objects)
     offered = Offered(base, base, base, tree, tree, (), commits, branch)
     subject = _subject(request, objects, policy, offered, environment, runs=False)
-    return replace(subject, rewrites=history.rewrites)
+    restored = _restored(subject, base, tree, history, objects) if subject.identity.agent else frozenset()
+    return replace(subject, rewrites=history.rewrites, restored=restored)
+
+
+def _restored(subject: Subject, base: str, tree: str, history: History, objects: Objects) -> frozenset[str]:
+    """Return the changed paths that ``tree`` has as the protected branch has them, or had them where this one left it.
+
+    HEAD is the patch itself on an agent's branch: what undoes it there is a change of HEAD's bytes, and no change of
+    the judge.
+    """
+    try:
+        tip = find_base(history, subject.policy.gate.protected_branches)
+    except Misused:  # there is no protected branch: nothing says what to go back to
+        return frozenset()
+    places = {tip}
+    with contextlib.suppress(Undecided):
+        places.add(history.merge_base(base, tip))
+    changed = {change.path for change in subject.patch.changes}
+    return frozenset(
+        path
+        for place in places - {base}
+        for path in changed - {change.path for change in objects.diff(objects.tree_of(place), tree)}
+    )
 
 
 @dataclass(frozen=True)

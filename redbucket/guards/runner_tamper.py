@@ -85,8 +85,16 @@ def _environments(context: Context) -> Iterator[Finding]:
     """The first file of a Python environment: from one in the tree the tests would be started."""
     for path in sorted(context.agent_paths):
         first, *_, last = f"{fold(path)}/{path.rpartition('/')[2]}".split("/")
-        if (first == ".venv" or last.lower() == "pyvenv.cfg") and path in context.head.entries:
-            yield _refuse(path, "commits a Python environment, by whose interpreter tests are started")
+        is_one = (
+            first == ".venv"
+            or last.lower() == "pyvenv.cfg"
+            or f"/{fold(path)}".endswith("/conda-meta/history")
+        )
+        if is_one and path in context.head.entries:
+            yield _refuse(
+                path,
+                "commits a Python environment: tests are started by one's interpreter, and not looked for in it",
+            )
             return
 
 

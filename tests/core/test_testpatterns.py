@@ -6,7 +6,7 @@ import pytest
 
 from redbucket.core.paths import JudgeSide, Matcher
 from redbucket.core.policy import Judge, Policy
-from redbucket.core.testpatterns import judged_tests, kind_of_tests
+from redbucket.core.testpatterns import is_doctest_of_code, judged_tests, kind_of_tests
 
 USUAL = Judge().tests
 
@@ -52,3 +52,21 @@ LAW = b"from hypothesis import given, strategies as st\n@given(st.integers())\nd
 )
 def test_properties(source: bytes, numbers: tuple[int, int]) -> None:
     assert kind_of_tests(source) == numbers
+
+
+@pytest.mark.parametrize(
+    ("nodeid", "path", "is_one"),
+    [
+        ("parse/__init__.py::parse.Result", "parse/__init__.py", True),
+        ("parse/__init__.py::parse", "parse/__init__.py", True),
+        ("src/a/b.py::a.b.f", "src/a/b.py", True),
+        ("src/a/b.py::b.f", "src/a/b.py", True),
+        ("README.rst::README.rst", "README.rst", False),
+        ("checks/b.py::test_b", "checks/b.py", False),
+        ("checks/b.py::TestB::test_b[1.5-b.x]", "checks/b.py", False),
+        ("checks/b.py", "checks/b.py", False),
+        ("checks.b.BTests.test_b", "checks/b.py", False),
+    ],
+)
+def test_a_docstring_of_the_product_is_no_test_file(nodeid: str, path: str, is_one: bool) -> None:
+    assert is_doctest_of_code(nodeid, path) is is_one

@@ -109,6 +109,7 @@ REFUSED: dict[str, dict[str, Content]] = {
     "an environment": {".venv/bin/python": "#!/bin/sh\n"},
     "an environment by a link": {".venv": Link("src/lib")},
     "an environment below": {"tools/env/pyvenv.cfg": "home = /usr\n"},
+    "a folder of tests as a conda environment": {"tests/unit/conda-meta/history": ""},
     "bytecode": {"src/lib/__pycache__/core.cpython-311.pyc": b"\0"},
     "compiled in place of a source": {"src/lib/__init__.cpython-311-x86_64-linux-gnu.so": b"\x7fELF"},
     "package over a helper": {"tests/helpers/__init__.py": ""},
