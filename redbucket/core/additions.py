@@ -62,13 +62,14 @@ def addition_changes(
     asked: Container[str],
     conftest: bool,
     new_file: bool,
-    outer_fixtures: Collection[str],
+    outer_fixtures: Collection[str] | None,
     inherited: Collection[str],
     plain_class: bool,
 ) -> list[tuple[str, bool]]:
     """Return why a new definition is more than an addition, as (text, weakens); [] if it is one.
 
-    ``asked`` is what the old file read from outside of itself.
+    ``asked`` is what the old file read from outside of itself; ``outer_fixtures`` are what a fixture here could hide
+    from base's tests below, None where there are none.
     """
     return list(
         _of_member(entry, owner, asked, inherited, plain_class)
@@ -78,7 +79,7 @@ def addition_changes(
 
 
 def _of_module(
-    entry: Entry, asked: Container[str], conftest: bool, new_file: bool, outer: Collection[str]
+    entry: Entry, asked: Container[str], conftest: bool, new_file: bool, outer: Collection[str] | None
 ) -> Iterator[tuple[str, bool]]:
     name = entry.name
     if name.startswith("pytest_") and entry.kind != "import" and (conftest or name != "pytest_plugins"):
@@ -89,22 +90,30 @@ def _of_module(
         yield f"gives {name}, which existing tests already use, another meaning", True
     if entry.fixture:
         yield from _of_fixture(entry.fixture, asked, conftest, new_file, outer)
-    elif conftest and entry.kind == "import" and (name in outer or name in KNOWN_FIXTURES):
+    elif conftest and entry.kind == "import" and _hides(name, outer):
         yield f"hides the fixture {name} by an import", True
     if _meddles_at_import(entry.node):
         yield f"reaches into other objects while {name} is defined", True
 
 
 def _of_fixture(
-    fixture: tuple[str, bool], asked: Container[str], conftest: bool, new_file: bool, outer: Collection[str]
+    fixture: tuple[str, bool],
+    asked: Container[str],
+    conftest: bool,
+    new_file: bool,
+    outer: Collection[str] | None,
 ) -> Iterator[tuple[str, bool]]:
     name, autouse = fixture
     if autouse and not new_file:
         yield f"adds the autouse fixture {name}", True
     if name in asked:
         yield f"hides the fixture {name}, which existing tests use", True
-    elif conftest and (name in outer or name in KNOWN_FIXTURES):
+    elif conftest and _hides(name, outer):
         yield f"hides the fixture {name} from every test below", True
+
+
+def _hides(name: str, outer: Collection[str] | None) -> bool:
+    return outer is not None and (name in outer or name in KNOWN_FIXTURES)
 
 
 def _of_member(

@@ -30,13 +30,13 @@ def altered(
     new: bytes | None,
     path: str,
     *,
-    outer_fixtures: Collection[str] = (),
+    outer_fixtures: Collection[str] | None = (),
     inherited: Mapping[str, Collection[str]] | None = None,
 ) -> Alteration:
     """Return what became of a judge-side file; ``None`` is an absent file.
 
     ``outer_fixtures`` are names of fixtures that a new definition here would
-    hide from the tests below; ``inherited`` maps the file's classes to the
+    hide from the tests below, None where base has no test below; ``inherited`` maps the file's classes to the
     names they inherit from other files.
     """
     if old == new:
@@ -104,7 +104,7 @@ class _Comparison:
         *,
         source: bytes,
         new_file: bool,
-        outer_fixtures: Collection[str],
+        outer_fixtures: Collection[str] | None,
         inherited: Mapping[str, Collection[str]],
     ) -> None:
         self.old = old

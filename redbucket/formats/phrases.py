@@ -134,7 +134,10 @@ _RULES = {
     "git-trap": ("trap in names, links or attributes", "traps in names, links or attributes"),
     "merge-conflict": ("conflict with base", "conflicts with base"),
     "fixture-checksum": ("fixture off its lock", "fixtures off their lock"),
-    "flake-expiry": ("freeze that does not hold", "freezes that do not hold"),
+    "flake-expiry": (
+        "switched-off test or freeze that does not hold",
+        "switched-off tests or freezes that do not hold",
+    ),
     "judge-rewritten": ("test file rewritten while it ran", "test files rewritten while they ran"),
     "untrusted-green": ("change that no trusted test runs", "changes that no trusted test runs"),
 }

@@ -46,14 +46,17 @@ def altered_files(context: Context, judge_side: Sides) -> tuple[tuple[str, Alter
         name = path.rsplit("/", 1)[-1]
         if judge_side.is_protected(path) or not (judge_side.is_test(path) or name == "conftest.py"):
             continue
-        alteration = _of_path(context, path, inherited)
+        alteration = _of_path(context, path, judge_side, inherited)
         if alteration.effect is not Effect.NOTHING:
             found.append((path, alteration))
     return tuple(found)
 
 
 def _of_path(
-    context: Context, path: str, inherited: Callable[[str], Mapping[str, frozenset[str]]]
+    context: Context,
+    path: str,
+    judge_side: Sides,
+    inherited: Callable[[str], Mapping[str, frozenset[str]]],
 ) -> Alteration:
     old, new = context.base.entries.get(path), context.head.entries.get(path)
     if (old and old.oid) == (new and new.oid) and (old and old.mode[:3]) == (new and new.mode[:3]):
@@ -61,9 +64,11 @@ def _of_path(
     if (new and not new.is_file) or (old and not old.is_file):
         what = "puts something that is no file in its place" if new else "removes a link or a submodule"
         return Alteration(Effect.CHANGED, changes=(Detail(what, 1, "", True),))
-    outer: frozenset[str] = frozenset()
+    outer: frozenset[str] | None = frozenset()
     if path.rsplit("/", 1)[-1] == "conftest.py":
-        outer = _fixtures(context.base, path)
+        outer = (
+            _fixtures(context.base, path) if old or _has_tests_below(context.base, path, judge_side) else None
+        )
     return altered(
         context.base.read(path) if old else None,
         context.head.read(path) if new else None,
@@ -71,6 +76,11 @@ def _of_path(
         outer_fixtures=outer,
         inherited=inherited(path) if old and is_python(path) else {},
     )
+
+
+def _has_tests_below(tree: TreeView, conftest: str, judge_side: Sides) -> bool:
+    folder = conftest.removesuffix("conftest.py")
+    return any(path.startswith(folder) and judge_side.is_test(path) for path in tree.entries)
 
 
 def _fixtures(tree: TreeView, path: str) -> frozenset[str]:

@@ -18,6 +18,7 @@ BASE = {
         "def test_f(db):\n    assert f(1) == 2\n\ndef test_check():\n    check(f(1))\n\n"
         "class TestSub(Base):\n    def make(self):\n        return 1\n"
     ),
+    "tests/sub/test_c.py": "def test_c(db):\n    assert db == {}\n",
     "tests/data/rows.json": "[]",
     "tests/README.md": "How to test\n",
 }
@@ -38,6 +39,9 @@ ATTACKS: dict[str, dict[str, str | None]] = {
     },
     "new conftest below": {"tests/sub/conftest.py": "def pytest_runtest_makereport(item, call): ...\n"},
     "fixture hidden below": {"tests/sub/conftest.py": BASE["tests/conftest.py"]},
+    "known fixture hidden below": {
+        "tests/sub/conftest.py": "import pytest\n\n@pytest.fixture\ndef client(): ...\n"
+    },
     "patch at import of a new test": {"tests/test_0.py": "import lib\nlib.f = lambda x: 2\n"},
     "unparsable": {TEST: "def test_f(:\n"},
 }
@@ -52,6 +56,11 @@ HONEST: dict[str, dict[str, str | None]] = {
     },
     "new helper": {"tests/helpers.py": BASE["tests/helpers.py"] + "\ndef other(x):\n    assert x\n"},
     "new conftest": {"tests/sub/conftest.py": "import pytest\n\n@pytest.fixture\ndef q():\n    return 1\n"},
+    "fixtures of known names in a new folder": {
+        "tests/web/conftest.py": BASE["tests/conftest.py"]
+        + "\n@pytest.fixture\ndef client():\n    return 1\n",
+        "tests/web/test_w.py": "def test_w(client, db):\n    assert client == 1\n",
+    },
     "docs": {"tests/README.md": "How to test well\n"},
     "assertion": {TEST: BASE[TEST].replace("f(1) == 2\n", "f(1) == 2\n    assert f(2) == 3\n")},
     "product doctest, not run": {"src/lib.py": BASE["src/lib.py"].replace("    2\n", "    3\n")},

@@ -22,7 +22,9 @@ def test_the_protected_branch_s_bytes_are_welcome(tmp_path: Path, moved: bool) -
     repo = shop.repo
     base = repo.head()
     before = repo.git("show", f"HEAD:{TEST}")
-    shop.patch({TEST: WEAK, "redbucket.toml": "[run]\nreruns = 1\n", "tests/conftest.py": "X = 1\n"}, author=AGENT)
+    shop.patch(
+        {TEST: WEAK, "redbucket.toml": "[run]\nreruns = 1\n", "tests/conftest.py": "X = 1\n"}, author=AGENT
+    )
     repo.git("checkout", "--quiet", "agent/fix")
     if moved:
         repo.git("checkout", "--quiet", "main")
