@@ -63,6 +63,7 @@ def test_a_drifted_fixture(tmp_path: Path, name: str, runner: str) -> None:
     assert told.row("test_recorded_edges_are_sorted")["bucket"] == "stable_pass"
 
 
+@pytest.mark.slow  # thirty pairs of runs; the story of the order is noise in every run of the tests
 @both("race")
 def test_noise_by_a_race(tmp_path: Path, name: str, runner: str) -> None:
     story, told = judged(tmp_path, name, runner)

@@ -171,6 +171,7 @@ def test_unittest_projects_get_unittest(tmp_path: Path) -> None:
     assert '"unittest", "discover", "-s", "tests", "-t", "."' in policy
 
 
+@pytest.mark.slow
 def test_from_a_folder_below_the_top_it_is_the_same(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     (repo.path / "shop.py").write_text("def total(prices):\n    return 0\n")
     monkeypatch.chdir(repo.path / "tests")

@@ -108,6 +108,7 @@ def test_it_can_be_forgotten_and_deleted(shop: Shop, tmp_path: Path) -> None:
     assert len([one for one in exported(shop) if one["table"] == "gate"]) == 1
 
 
+@pytest.mark.slow
 def test_it_can_be_switched_off(shop: Shop, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("REDBUCKET_LEDGER", "off")
     shop.gate()

@@ -133,6 +133,7 @@ def test_what_is_left_is_stable(told: Told) -> None:
     assert len(buckets) == 9
 
 
+@pytest.mark.slow
 def test_what_was_noisy_before_does_not_block(tmp_path: Path) -> None:
     # A coin for each of eight tests: that in three runs none of them is seen both ways is 1 in 65,536.
     toss = "self.assertLess(os.urandom(1)[0], 128)"

@@ -73,6 +73,7 @@ def reviewed(shop: Shop, source: str, *words: str, head: str = "agent/fix") -> t
     return ended.exit_code, report
 
 
+@pytest.mark.slow
 def test_each_vacuous_property_is_discarded_by_the_right_question(shop: Shop) -> None:
     code, report = reviewed(shop, HEAD + "\n\n".join(source for _, source in VACUOUS.values()))
     assert (code, report["verdict"]) == (1, "discard")

@@ -48,6 +48,7 @@ def test_it_is_deleted_too_or_still_read(tmp_path: Path) -> None:
     assert shop.gate("other").findings("fixture-unread") == []
 
 
+@pytest.mark.slow
 def test_a_reader_that_is_skipped_says_nothing(tmp_path: Path) -> None:
     shop = shop_of(tmp_path)
     skipped = LABELS.replace("    def test", "    @unittest.skip('later')\n    def test")
