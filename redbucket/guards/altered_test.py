@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
 
 from redbucket.core.details import Detail, Effect
 from redbucket.core.doctests import doctest_change
@@ -22,6 +24,11 @@ _CONFIGS = (
     "tox.ini",
     "conftest.py",
 )
+
+
+_TEXTS = (".rst", ".md", ".txt")
+# pytest's option, on a command line and in each kind of configuration
+_GLOB = re.compile(r"""doctest[-_]glob(?:=|["']?\s*[=,]?\s*)\[?\s*["']?([^\s"',\]]+)""")
 
 
 def check(context: Context, judge_side: Sides) -> list[Finding]:
@@ -56,11 +63,18 @@ def _finding(path: str, severity: Severity, what: str, details: Iterable[Detail]
 
 
 def _doctests(context: Context, judge_side: Sides, level: Severity) -> Iterator[Finding]:
-    """Doctests in product files count in full only where base runs doctests at all."""
+    """Doctests in product files count in full only where base runs doctests at all; texts where it names them."""
     runs: bool | None = None
+    globs: list[str] | None = None
     for path in sorted(context.agent_paths):
         old, new = context.base.entries.get(path), context.head.entries.get(path)
-        if not is_python(path) or judge_side.is_judge(path) or old is None or not old.is_file:
+        if judge_side.is_judge(path) or old is None or not old.is_file:
+            continue
+        if path.endswith(_TEXTS):
+            globs = _globs(context) if globs is None else globs
+            if not any(_matches(path, glob) for glob in globs):
+                continue
+        elif not is_python(path):
             continue
         after = context.head.read(path) if new and new.is_file else None
         change = doctest_change(context.base.read(path), after, path)
@@ -71,6 +85,22 @@ def _doctests(context: Context, judge_side: Sides, level: Severity) -> Iterator[
             yield _finding(path, severity, what, change.changes)
         elif change.effect is Effect.ADDITIVE:
             yield _finding(path, Severity.NOTE, "only adds doctests", change.additions)
+
+
+def _globs(context: Context) -> list[str]:
+    """Return the patterns of text files whose doctests base runs."""
+    texts = [" ".join(context.policy.run.command)]
+    for path, entry in context.base.entries.items():
+        if path.rsplit("/", 1)[-1] in _CONFIGS and entry.is_file:
+            texts.append(context.base.read(path).decode("utf-8", "replace"))
+    return [glob for text in texts for glob in _GLOB.findall(text)]
+
+
+def _matches(path: str, glob: str) -> bool:
+    """As pytest does it: a pattern without a slash is for the name, any other for the end of the path."""
+    if "/" not in glob:
+        return fnmatchcase(path.rpartition("/")[2], glob)
+    return fnmatchcase(f"/{path}", f"*/{glob}")
 
 
 def _runs_doctests(context: Context, judge_side: Sides) -> bool:

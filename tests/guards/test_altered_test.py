@@ -101,6 +101,32 @@ def test_doctests_count_where_base_runs_them() -> None:
     assert refused(altered_test.check(context(base, {"src/lib.py": None}), SIDE))
 
 
+@pytest.mark.parametrize(
+    ("name", "config", "counts"),
+    [
+        ("pytest.ini", "[pytest]\naddopts = -q --doctest-glob=README.md\n", True),
+        ("pytest.ini", "[pytest]\naddopts = --doctest-glob '*.md'\n", True),
+        ("pyproject.toml", "[tool.pytest.ini_options]\naddopts = ['--doctest-glob', 'doc/*.md']\n", False),
+        (
+            "pyproject.toml",
+            '[tool.pytest.ini_options]\naddopts = "--doctest-glob=*.rst --doctest-glob=*.md"\n',
+            True,
+        ),
+        ("pytest.ini", "[pytest]\naddopts = --doctest-modules\n", False),
+    ],
+)
+@pytest.mark.parametrize("edit", ["wanted", "skipped"])
+def test_doctests_of_texts_count_where_base_names_them(
+    name: str, config: str, counts: bool, edit: str
+) -> None:
+    text = "# lib\n\n>>> f(1)\n2\n"
+    base = {**BASE, name: config, "README.md": text}
+    new = text.replace("2", "3") if edit == "wanted" else text.replace("f(1)", "f(1)  # doctest: +SKIP")
+    assert bool(refused(altered_test.check(context(base, {"README.md": new}), SIDE))) is counts
+    prose = {"README.md": f"{text}\nMore of it.\n"}
+    assert not refused(altered_test.check(context(base, prose), SIDE))
+
+
 def test_weakenings_are_named_with_their_place() -> None:
     (finding,) = weakened_test.check(context(BASE, ATTACKS["loosened"]), SIDE)
     assert (finding.rule, finding.severity.value) == ("weakened-test", "warn")
