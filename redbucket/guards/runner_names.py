@@ -77,6 +77,8 @@ def _hides(place: tuple[str, str], base: _Base) -> tuple[str, Severity]:
         return "a dependency that base declares", firm
     if root in _ALWAYS_ROOTS and any(base.judges(other, name) for other in _ALWAYS_ROOTS if other != root):
         return f"base's own {name}, which judges", Severity.REFUSE
+    if base.is_root(root) and base.tests_import(name) and base.judges_elsewhere(root, name):
+        return f"base's own {name}, which its tests import", Severity.REFUSE
     if root in base.test_folders and any(base.has(other, name) for other in _ALWAYS_ROOTS):
         return f"base's own {name}, which is under test", Severity.REFUSE
     if root in _ALWAYS_ROOTS and any(base.has(other, name) for other in _ALWAYS_ROOTS):
@@ -132,6 +134,16 @@ class _Base:
     def judges(self, root: str, name: str) -> bool:
         """Return whether base has a judge-side module of that name at ``root``."""
         return any(is_python(path) and self._judge.is_judge(path) for path in self._under(root, name))
+
+    def judges_elsewhere(self, root: str, name: str) -> bool:
+        """Return whether base has a judge-side module of that name in another folder that may be on the import path."""
+        paths = self._tree.entries.keys()
+        homes = (folder for folder, names in self._children.items() if name in names and folder != root)
+        return any(f"{home}/__init__.py" not in paths and self.judges(home, name) for home in homes)
+
+    def tests_import(self, name: str) -> bool:
+        """Return whether a judge-side file of base imports the top-level ``name``."""
+        return name in self._imports[1]
 
     def is_root(self, root: str) -> bool:
         """Return whether base imports from ``root``: always so, by pytest, or seen in its own imports."""

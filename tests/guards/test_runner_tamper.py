@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from redbucket.guards import runner_tamper
 from tests.gitkit import Content, Link
 from tests.guards.attacked import Attacked, gravest
+from tests.guards.contexts import SIDE, context
 
 PYPROJECT = """\
 [build-system]
@@ -252,3 +254,30 @@ def test_words_that_silence_ci_are_told(attacked: Attacked, message: str) -> Non
 @pytest.mark.parametrize("message", ["skip ci in the docs", "[skip circle]", "Document skip-checks: true"])
 def test_other_words_are_not(attacked: Attacked, message: str) -> None:
     assert attacked.judge({"docs/x.md": message}, message=message) == []
+
+
+LAYOUT = {
+    "src/lib/__init__.py": "",
+    "tests/helpers.py": "def same(a, b):\n    assert a == b\n",
+    "tests/support/checks.py": "def check(a):\n    assert a\n",
+    "tests/test_a.py": "from checks import check\nfrom helpers import same\n\n\ndef test_a():\n    same(1, 1)\n",
+    "tests/unit/test_b.py": "from helpers import same\n\n\ndef test_b():\n    same(1, 1)\n",
+    "tests/unit/alone.py": "ONE = 1\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("tests/unit/helpers.py", ["refuse"]),  # nearer to a test that imports it from the folder above
+        ("src/checks.py", ["refuse"]),  # a root of its own that comes before the one of the helpers
+        ("checks.py", ["refuse"]),
+        ("src/lib/helpers.py", []),
+        ("tests/unit/more_helpers.py", []),
+        ("tests/web/__init__.py", []),
+        ("tests/alone.py", []),  # no test of base imports it by that name
+    ],
+)
+def test_a_helper_that_another_one_hides(path: str, found: list[str]) -> None:
+    findings = runner_tamper.check(context(LAYOUT, {path: "def same(a, b): ...\ndef check(a): ...\n"}), SIDE)
+    assert [finding.severity.value for finding in findings if finding.severity.value != "note"] == found
