@@ -96,6 +96,7 @@ def test_a_ledger_that_can_t_be_used_changes_nothing(
     assert told.errors == ["ledger-unusable"]
 
 
+@pytest.mark.slow
 def test_it_can_be_forgotten_and_deleted(shop: Shop, tmp_path: Path) -> None:
     assert_clear(redbucket("ledger", "export", "-C", shop.path), 4, "ledger-unusable")
     shop.gate()

@@ -47,7 +47,9 @@ for line in (Path(__file__).parent / "data" / "labels.txt").read_text().splitlin
 
 @pytest.mark.parametrize(("row", "bucket"), [("5,5 EUR", "fixture_drift"), ("5,5.00 EUR", "")])
 @pytest.mark.parametrize(
-    ("tests", "rules"), [(TESTS, policy(PYTEST)), (UNITTESTS, policy())], ids=["pytest", "unittest"]
+    ("tests", "rules"),
+    [pytest.param(TESTS, policy(PYTEST), marks=pytest.mark.slow), (UNITTESTS, policy())],
+    ids=["pytest", "unittest"],
 )
 def test_a_new_row(tmp_path: Path, tests: str, rules: str, row: str, bucket: str) -> None:
     files = {"tests/test_shop.py": tests, CASES: "3,3.00 EUR\n4,4.00 EUR\n"}
