@@ -14,7 +14,7 @@ def npm(**packages):
         "": {"name": "cart"},
         "node_modules/jest": {
             "version": "30.0.0",
-            "resolved": "https://registry.npmjs.org/jest/-/jest-30.0.0.tgz",
+            "resolved": "https://registry.example.org/jest/-/jest-30.0.0.tgz",
             "integrity": "sha512-good",
         },
     }
@@ -23,7 +23,7 @@ def npm(**packages):
 
 
 def entry(name, version="1.0.0", integrity="sha512-x", **more):
-    where = f"https://registry.npmjs.org/{name}/-/{name}-{version}.tgz"
+    where = f"https://registry.example.org/{name}/-/{name}-{version}.tgz"
     return {"version": version, "resolved": where, "integrity": integrity, **more}
 
 
