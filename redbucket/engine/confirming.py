@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from redbucket.core.classification import FAILING
 from redbucket.core.compare import SURE, redder_by_chance
-from redbucket.core.records import Run
+from redbucket.core.records import Outcome, Run
 from redbucket.core.runspec import RunSpec
 from redbucket.engine.ports import Bench
 
@@ -77,6 +78,12 @@ class Confirming:
 
     def _pairs(self, names: Sequence[str], count: int) -> Sequence[Run]:
         return self.bench.run([self.make(world, names) for _ in range(count) for world in ("B", "H")])
+
+
+def failed(run: Run, name: str) -> bool:
+    """Return whether a test ran and failed; one that is not there says nothing."""
+    test = run.tests.get(name)
+    return test is not None and test.outcome in (FAILING - {Outcome.MISSING})
 
 
 def _why_broken(run: Run) -> str:

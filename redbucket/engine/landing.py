@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from redbucket.core.classification import FAILING
 from redbucket.core.findings import Finding, Severity
-from redbucket.core.records import Outcome, Run, Test
+from redbucket.core.records import Run, Test
 from redbucket.core.report import Problem
 from redbucket.core.runspec import RunSpec
 from redbucket.core.testpath import file_of, pytest_id
-from redbucket.core.untrusted import untrusted_nodeids, untrusted_tests
-from redbucket.engine.confirming import Confirming
+from redbucket.core.untrusted import untrusted_nodeids
+from redbucket.engine.confirming import Confirming, failed
 from redbucket.engine.contraries import choose
 from redbucket.engine.ports import Bench
 from redbucket.engine.specs import Specs
 from redbucket.engine.subject import Subject
+from redbucket.engine.untrusted import own_tests
 
 CONDITION = "landing"
 RULE = "differs-as-landed"
@@ -53,7 +53,7 @@ class Landing:
 
     def take(self, run: Run) -> None:
         """Look closer at what is red in the planned run, or at why it broke: is it so without the patch's own, too?"""
-        confirmed = Confirming(self.bench, self._spec, _failed, self.over).look(run, self._names)
+        confirmed = Confirming(self.bench, self._spec, failed, self.over).look(run, self._names)
         self.findings += [
             _finding(name, file_of(name, self.subject.sides.merged)) for name in confirmed.names
         ]
@@ -62,19 +62,12 @@ class Landing:
 
     def _own(self, names: Sequence[str]) -> frozenset[str]:
         """Return those of ``names`` that the patch authored or altered: they are listed, and never count."""
-        changed = {path for path in self.subject.distrusted if path.endswith(".py")}
-        found = untrusted_tests(self.subject.base, self.subject.merged, changed, self.subject.judge.is_judge)
         shown = {name: pytest_id(name, self.subject.sides.merged) for name in names}
-        chosen = untrusted_nodeids(shown.values(), found)
+        chosen = untrusted_nodeids(shown.values(), own_tests(self.subject))
         return frozenset(name for name, nodeid in shown.items() if nodeid in chosen)
 
     def _spec(self, world: str, names: Sequence[str]) -> RunSpec:
         return self.specs.make(_WORLDS[world], CONDITION, only=tuple(names), order="given")
-
-
-def _failed(run: Run, name: str) -> bool:
-    test = run.tests.get(name)
-    return test is not None and test.outcome in (FAILING - {Outcome.MISSING})
 
 
 def _finding(name: str, path: str | None) -> Finding:

@@ -6,13 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from redbucket.core.classification import FAILING
 from redbucket.core.findings import Finding, Severity
-from redbucket.core.records import Outcome, Run, Test
+from redbucket.core.records import Run, Test
 from redbucket.core.report import Problem
 from redbucket.core.runspec import RunSpec
 from redbucket.core.testpath import file_of
-from redbucket.engine.confirming import Confirming
+from redbucket.engine.confirming import Confirming, failed
 from redbucket.engine.contraries import choose
 from redbucket.engine.ports import Bench, Objects
 from redbucket.engine.specs import Specs
@@ -52,7 +51,7 @@ class Masked:
 
     def take(self, run: Run) -> None:
         """Look closer at what is red in the planned run, or at why it broke: is it so in base, and again?"""
-        confirmed = Confirming(self.bench, self._spec, _failed, self.over).look(run, self._names)
+        confirmed = Confirming(self.bench, self._spec, failed, self.over).look(run, self._names)
         if confirmed.names:
             paths = self.objects.entries(self.specs.trees["H"])
             self.findings += [_finding(name, file_of(name, paths)) for name in confirmed.names]
@@ -61,11 +60,6 @@ class Masked:
 
     def _spec(self, world: str, names: Sequence[str]) -> RunSpec:
         return self.specs.make(world, CONDITION, only=tuple(names), order="given", masked=True)
-
-
-def _failed(run: Run, name: str) -> bool:
-    test = run.tests.get(name)
-    return test is not None and test.outcome in (FAILING - {Outcome.MISSING})
 
 
 def _finding(name: str, path: str | None) -> Finding:

@@ -14,13 +14,21 @@ from redbucket.core.records import Run, Test
 from redbucket.core.report import Row
 from redbucket.core.testpath import pytest_id
 from redbucket.core.trials import Trials
-from redbucket.core.untrusted import untrusted_nodeids, untrusted_tests
+from redbucket.core.untrusted import Untrusted, untrusted_nodeids, untrusted_tests
 from redbucket.engine.ports import Bench, Objects
 from redbucket.engine.specs import Specs, add_world
 from redbucket.engine.subject import Subject
 
 # Red because the new name is not there yet proves that the test needs the patch, not that it checks it.
 ABSENCE = ("ImportError", "ModuleNotFoundError", "AttributeError", "NameError")
+
+
+def own_tests(subject: Subject) -> dict[tuple[str, str], Untrusted]:
+    """Return the tests in Python that an agent's patch authored or altered, by (path, qualified name)."""
+    changed = {path for path in subject.distrusted if path.endswith(".py")}
+    if not changed:
+        return {}
+    return untrusted_tests(subject.base, subject.merged, changed, subject.judge.is_judge)
 
 
 def untrusted_rows(
@@ -32,10 +40,7 @@ def untrusted_rows(
     trials: Trials,
 ) -> tuple[list[Row], list[Finding]]:
     """Return a row for each test that the patch authored or altered, and what their runs say."""
-    changed = {path for path in subject.distrusted if path.endswith(".py")}
-    if not changed:
-        return [], []
-    found = untrusted_tests(subject.base, subject.merged, changed, subject.judge.is_judge)
+    found = own_tests(subject)
     files = tuple(sorted({path for path, _ in found if path in subject.sides.merged}))
     if not files:
         return [], []
