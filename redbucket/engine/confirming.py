@@ -44,33 +44,43 @@ class Confirming:
         seen = [name for name in names if self.shows(first, name)]
         if self.over():
             return Confirmed()
-        if seen:
-            return self._confirm(seen)
-        return Confirmed(broken=self._breaks(names)) if _why_broken(first) else Confirmed()
+        if not seen:
+            return Confirmed(broken=self._breaks(names)) if _why_broken(first) else Confirmed()
+        confirmed, vanished = self._confirm(seen, seen)
+        if vanished and not confirmed.broken:
+            # what one test leaves behind, or a patch that counts the tests: seen in their company alone
+            more, _ = self._confirm(vanished, names)
+            confirmed = Confirmed(confirmed.names + more.names, more.broken)
+        return confirmed
 
-    def _confirm(self, names: Sequence[str]) -> Confirmed:
+    def _confirm(self, names: Sequence[str], company: Sequence[str]) -> tuple[Confirmed, list[str]]:
+        """Return what is confirmed of ``names``, run among ``company``, and what no run of the first pair shows."""
         left = dict.fromkeys(names, 0)
         guilty: list[str] = []
+        vanished: list[str] = []
         pairs = 0
         for more in _ROUNDS:
             if not left or self.over():
                 break
             pairs += more
-            runs = self._pairs(list(left), more)
+            runs = self._pairs(list(left) if company is names else company, more)
             base, head = runs[::2], runs[1::2]
             if any(map(_why_broken, base)):
-                return Confirmed()
+                return Confirmed(), []
             for name in list(left):
                 left[name] += sum(self.shows(run, name) for run in head)
                 if any(self.shows(run, name) for run in base):
+                    del left[name]
+                elif not left[name]:
+                    vanished.append(name)
                     del left[name]
                 elif redder_by_chance(left[name], pairs, 0, pairs) < SURE:
                     guilty.append(name)
                     del left[name]
             broken = [why for run in head if (why := _why_broken(run))]
             if broken:
-                return Confirmed(guilty, broken[0])
-        return Confirmed(guilty)
+                return Confirmed(guilty, broken[0]), []
+        return Confirmed(guilty), vanished
 
     def _breaks(self, names: Sequence[str]) -> str:
         base, head = self._pairs(names, 1)

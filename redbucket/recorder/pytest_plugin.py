@@ -128,7 +128,7 @@ class Recorder:
         results_.begin(name, self._index[name])
         number = seeds.pin(self._settings["seed"], name)
         seeds.pin_hypothesis(self._settings["seed"])
-        seeds.lift_deadline(getattr(item, "obj", None))
+        seeds.calm(getattr(item, "obj", None))
         seeds.pin_randomly(item.config, number)
         results_.mark()
         began = self._now()

@@ -120,7 +120,7 @@ class Recorder:
         self.results.begin(name, index)
         seeds.pin(self._settings["seed"], name)
         seeds.pin_hypothesis(self._settings["seed"])
-        seeds.lift_deadline(getattr(test, getattr(test, "_testMethodName", ""), None))
+        seeds.calm(getattr(test, getattr(test, "_testMethodName", ""), None))
         self.results.mark()
         self._began = self._now()
 

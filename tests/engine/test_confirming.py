@@ -23,12 +23,16 @@ def in_head(world: str) -> bool:
 
 @dataclass
 class Scripted:
-    """``tests`` maps a name to whether a run in a world shows it; runs of ``broken`` worlds break off."""
+    """``tests`` maps a name to whether a run in a world shows it, ``in_company`` does so for a run of all tests.
+
+    Runs of ``broken`` worlds break off.
+    """
 
     tests: dict[str, Shown]
     broken: tuple[str, ...] = ()
     runs: int = 0
     asked: list[tuple[str, ...]] = field(default_factory=list)
+    in_company: dict[str, Shown] = field(default_factory=dict)
 
     def run(self, specs: Sequence[RunSpec]) -> list[Run]:
         return [self.one(spec.world, spec.only or ()) for spec in specs]
@@ -36,7 +40,8 @@ class Scripted:
     def one(self, world: str, names: Sequence[str]) -> Run:
         self.runs += 1
         self.asked.append(tuple(names))
-        shown = {name: self.tests[name](world) for name in names}
+        shows = {**self.tests, **self.in_company} if len(names) == len(self.tests) else self.tests
+        shown = {name: shows[name](world) for name in names}
         return Run(
             run_id=self.runs,
             world=world,
@@ -84,6 +89,24 @@ def test_what_only_mostly_happens_in_head_is_confirmed_all_the_same() -> None:
         for _ in range(300)
     )
     assert found >= 0.85 * 300
+
+
+def test_what_shows_in_company_alone_is_looked_at_in_company() -> None:
+    tests = {"left behind": NEVER, "sly": NEVER, "good": NEVER}
+    bench = Scripted(tests)
+    # one passes after what another test leaves behind, in base, too; one wherever the patch counts three tests
+    bench.in_company = {"left behind": ALWAYS, "sly": in_head}
+    assert bench.look() == Confirmed(["sly"])
+    alone, company = ("left behind", "sly"), tuple(tests)
+    assert bench.asked[1:5] == [alone, alone, company, company]
+    assert set(bench.asked[5:]) == {company}
+
+
+def test_what_was_seen_once_is_not_chased() -> None:
+    bench = Scripted({"coin": NEVER, "good": NEVER})
+    first = Scripted({"coin": ALWAYS, "good": NEVER}).one("H", ["coin", "good"])
+    assert bench.look(first) == Confirmed()
+    assert bench.runs == 4
 
 
 def test_a_run_that_breaks_off_in_head_alone_is_said() -> None:

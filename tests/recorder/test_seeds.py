@@ -128,6 +128,35 @@ def test_hypothesis(tmp_path: Path) -> None:
     assert "hypothesis" in one.footer["pinned"]
 
 
+def test_a_failing_property_is_shrunk_and_not_explained(tmp_path: Path) -> None:
+    files = {
+        "test_phases.py": """
+    from hypothesis import Phase, given, settings, strategies as st
+    from hypothesis.internal.conjecture import engine
+
+    seen = []
+    original = engine.ConjectureRunner.__init__
+    def init(self, function, *, settings, **rest):
+        seen.append(sorted(phase.name for phase in settings.phases))
+        original(self, function, settings=settings, **rest)
+    engine.ConjectureRunner.__init__ = init
+
+    @given(st.integers())
+    def test_stock(x): assert x < 100
+
+    @settings(phases=[Phase.generate])
+    @given(st.integers())
+    def test_own(x): assert x < 100
+
+    def test_seen():
+        assert seen == [["explicit", "generate", "reuse", "shrink", "target"], ["generate"]], seen
+    """,
+    }
+    r = record(tmp_path, files)
+    assert list(r.outcomes.values()) == ["failed", "failed", "passed"], r.end("test_seen")
+    assert "x=100" in r.end("test_stock")["message"]
+
+
 def test_seed_and_entropy_seen(tmp_path: Path) -> None:
     r = record(
         tmp_path,
