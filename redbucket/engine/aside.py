@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from redbucket.core.records import Outcome, Run, Test
 from redbucket.core.runspec import RunSpec
@@ -34,8 +35,17 @@ class Aside:
     over: Callable[[], bool]
     unscouted: str = ""
 
-    def look(self, names: Sequence[str], trials: Trials, challenge: Challenge, out: Judged) -> list[str]:
+    def look(
+        self,
+        names: Sequence[str],
+        trials: Trials,
+        challenge: Challenge,
+        out: Judged,
+        asleep: RunSpec | None = None,
+    ) -> list[str]:
         """Run what is clean so far in other ways, all at once; return the ids that the scout ran.
+
+        ``asleep`` is a run of base that goes along, for what head skips.
 
         An agent's code runs in the process that says whether tests passed: could they
         fail at all, and do they pass where nothing tells that this is a gate, and beside
@@ -58,8 +68,9 @@ class Aside:
             if landed is not None:
                 takers.append((landed, landing.take))
         scout = self._scout_spec(clean)
-        if scout is not None:
-            takers.append((scout, lambda run: challenge.took([scout], [run])))
+        for spec in (scout, asleep):
+            if spec is not None:
+                takers.append((spec, partial(_took, challenge, spec)))
         if not takers:
             return []
         what = {
@@ -67,6 +78,7 @@ class Aside:
             "masked": "do they pass unwatched",
             "landing": "beside the patch's own tests",
             "scout": "other seeds, a used HOME",
+            "absent": "does base skip them, too",
         }
         said = ", ".join(f"{what[spec.condition]} ({len(spec.only or ())})" for spec, _ in takers)
         self.say(f"running tests in other ways: {said}")
@@ -96,3 +108,7 @@ class Aside:
             hash_seed=other,
             used_home=USED_HOME,
         )
+
+
+def _took(challenge: Challenge, spec: RunSpec, run: Run) -> None:
+    challenge.took([spec], [run])

@@ -14,7 +14,7 @@ from redbucket.core.evidence import ran
 from redbucket.core.frozen import Frozen
 from redbucket.core.records import Outcome, Run
 from redbucket.core.report import Row
-from redbucket.core.runspec import full_runs
+from redbucket.core.runspec import RunSpec, full_runs
 from redbucket.core.testpath import file_of
 from redbucket.core.trials import Trials, all_failed, all_passed
 from redbucket.engine.aside import USED_HOME, Aside
@@ -87,17 +87,15 @@ class Judge:
             base = collected
             challenge.take([base])
         suspects = [n for n in names if not is_clean(trials, n)]
-        suspects += self._woken(names, trials, challenge)
+        absent = _absent(names, trials)
         rewritten = touched(head)
         patched = sorted({p for run in head for p in run.patched} - set(collected.patched))
         if base is None and (suspects or rewritten or patched):
-            self.say(f"{len(suspects)} tests not clean: running base under the same seed and order")
-            (base,) = self.bench.run([self.specs.make("B")])
-            renamed = trials.learn([collected.collected, base.collected], head[0].collected)
-            names, suspects, expected = (
-                list(dict.fromkeys(renamed.get(n, n) for n in some)) for some in (names, suspects, expected)
+            base, renamed = self._base(f"{len(suspects)} tests not clean", challenge, head, collected)
+            names, suspects, expected, absent = (
+                list(dict.fromkeys(renamed.get(n, n) for n in some))
+                for some in (names, suspects, expected, absent)
             )
-            challenge.take([base])
         said = Said(self.subject, self.objects, self.specs, self.reruns, self.scope, self.freezes, out)
         said.rewritten(head, base)
         out.findings += written(head, base, self.subject.judge, agent=self.subject.identity.agent)
@@ -110,7 +108,16 @@ class Judge:
             scouted: list[str] = []
             if not whole:
                 out.findings += unread(self.subject, self.specs, self.bench, head)
-                scouted = aside.look(names, trials, challenge, out)
+                asleep = self._asleep(absent) if base is None else None
+                scouted = aside.look(names, trials, challenge, out, asleep)
+            woken = [n for n in absent if _works_in_base(trials, n)]
+            if woken and base is None:
+                why = f"{len(woken)} tests do their work in base alone"
+                base, renamed = self._base(why, challenge, head, collected)
+                names, expected, woken = (
+                    list(dict.fromkeys(renamed.get(n, n) for n in some)) for some in (names, expected, woken)
+                )
+            suspects += woken
             self._challenge(suspects, names, trials, challenge, head[0], scouted)
             if not whole:
                 out.rows += self._new_cases(names, trials)
@@ -162,22 +169,20 @@ class Judge:
                     if path in collected.errors:
                         trials.missing(path, ("B", "plain"), collected.errors[path], run.seed)
 
-    def _woken(self, names: Sequence[str], trials: Trials, challenge: Challenge) -> list[str]:
-        """Tests that are skipped or expected to fail in head, and did their work in base."""
-        absent = [
-            n
-            for n in names
-            if is_clean(trials, n) and trials.outcomes(n, "H")[0] in (Outcome.SKIPPED, Outcome.XFAILED)
-        ]
-        if self.specs.whole:
-            return [n for n in absent if ran(trials.outcomes(n, "B"))]
-        if not absent or self.over():
-            return []
+    def _base(
+        self, why: str, challenge: Challenge, head: Sequence[Run], collected: Run
+    ) -> tuple[Run, Mapping[str, str]]:
+        """Run the whole of base; return it, and the ids that turned out to have another name."""
+        self.say(f"{why}: running base under the same seed and order")
+        (base,) = self.bench.run([self.specs.make("B")])
+        renamed = challenge.trials.learn([collected.collected, base.collected], head[0].collected)
+        challenge.take([base])
+        return base, renamed
+
+    def _asleep(self, absent: Sequence[str]) -> RunSpec | None:
+        """Return the run of base that tells whether what head skips, or expects to fail, does its work there."""
         only = tuple(n for n in absent if "[#" not in n)
-        self.say(f"{len(absent)} skipped or expected to fail: are they in base, too?")
-        challenge.run([self.specs.make("B", "absent", only=only, order="given")])
-        kinds = {n: trials.outcomes(n, "B", "absent") for n in absent}
-        return [n for n, seen in kinds.items() if ran(seen)]
+        return self.specs.make("B", "absent", only=only, order="given") if only else None
 
     def _rerun_failed(self, names: Sequence[str], trials: Trials) -> None:
         failed = tuple(n for n in names if not is_clean(trials, n) and "[#" not in n)
@@ -265,6 +270,19 @@ class Judge:
         if self.specs.whole:
             return bool(moved)  # whether it does is not known: a run with the other bytes tells
         return any(path in moved for test in trials.tests(name, "H") for path in test.fixtures)
+
+
+def _absent(names: Iterable[str], trials: Trials) -> list[str]:
+    """Return the tests that are skipped or expected to fail in head."""
+    return [
+        n
+        for n in names
+        if is_clean(trials, n) and trials.outcomes(n, "H")[0] in (Outcome.SKIPPED, Outcome.XFAILED)
+    ]
+
+
+def _works_in_base(trials: Trials, name: str) -> bool:
+    return ran([*trials.outcomes(name, "B"), *trials.outcomes(name, "B", "absent")])
 
 
 def _why_missing(name: str, run: Run) -> str:
