@@ -29,8 +29,6 @@ class Axis:
 
     ``rates``: an effect that is a matter of chance, so that rates are compared. ``quiet``: the runs
     must not stand side by side. ``again``: each run uses what an equal one left behind.
-    ``mixed``: tells a mixed test alone. ``still``: with the second value it does the same each time, whichever
-    that is.
     ``needs``: of no use unless the recorder saw one of these. ``hints``: goes first if it saw one of these.
     ``slows``: a test that is cut off for its time says nothing.
     ``plain``: how a shell gives a test what it has without a variant; ``recorded``: the recorder alone acts on it.
@@ -53,8 +51,6 @@ class Axis:
     slows: bool = False
     plain: str = ""
     recorded: bool = False
-    mixed: bool = False
-    still: bool = False
 
 
 # Not at once with the clock: it is midnight in one zone only.
@@ -98,18 +94,6 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int, seed: str)
             draws=True,
             plain=f"TEST_SEED={seed}",
             recorded=True,
-        ),
-        Axis(
-            "memory addresses",
-            (
-                Variant("other memory addresses in each process"),
-                Variant("the same memory addresses", {"conditions": Conditions(same_addresses=True)}),
-            ),
-            "it goes by id(), or by the order or hash of objects that have no hash of their own: "
-            "sort by a value, and give the class __eq__ and __hash__ of its values",
-            rates=True,
-            mixed=True,
-            still=True,
         ),
         Axis(
             "system entropy",

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 # What the parent sees to; everything else is done by the recorder, inside the process.
-_PARENT = frozenset({"env", "empty_home", "load", "same_addresses"})
+_PARENT = frozenset({"env", "empty_home", "load"})
 
 
 class Conditions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -20,8 +20,7 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     runs each test once before the run that counts, in the same process; ``state`` records what each test leaves
     changed, and ``restore`` puts those pieces of state back after each test; ``sites`` records the lines
     that touch entropy; ``late_children`` delays each child process by so many seconds. ``listing`` sorts the
-    entries of folders "ascending" or "descending"; ``same_addresses`` lays the memory out as in any other
-    such run (Linux); ``inputs`` counts the
+    entries of folders "ascending" or "descending"; ``inputs`` counts the
     distinct inputs that tests try, given the asserting lines of their files.
     """
 
@@ -39,7 +38,6 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     sites: bool = False
     late_children: float = 0.0
     listing: str = ""
-    same_addresses: bool = False
     inputs: dict[str, list[int]] = {}
 
     def for_recorder(self) -> dict[str, Any]:

@@ -44,15 +44,6 @@ sys.exit(import_module({package!r} + ".boot").run({package!r}))
 """
 
 
-# Starts what follows without a random layout of its memory (ADDR_NO_RANDOMIZE); a container may forbid it.
-_SAME_ADDRESSES = """import ctypes, os, sys
-persona = ctypes.CDLL(None).personality
-if persona(persona(0xffffffff) | 0x0040000) < 0:
-    sys.exit("the layout of the memory can't be fixed here")
-os.execv(sys.argv[1], sys.argv[1:])
-"""
-
-
 @dataclass
 class LocalRunner:
     """Runs specs on this machine.
@@ -432,8 +423,6 @@ class _Run:
         if spec.masked or self.confined:
             settings["parent"] = None  # a shell, or the sandbox: it dies with its session
         argv = [launch.python, self.boot]
-        if spec.conditions.same_addresses:
-            argv = [launch.python, "-I", "-S", "-c", _SAME_ADDRESSES, *argv]
         runner = self.runner
         return (
             [*self.confined, *(masking.command(argv) if spec.masked else argv)],

@@ -62,8 +62,6 @@ class AxisTrials:
                 return None
             if axis.cause in spared:
                 self.tried.append(axis.cause)
-            elif axis.mixed and self.steady:
-                self.tried.append(f"{axis.cause} (other ones in each run)")
             elif axis.needs and not axis.needs & self.touched:
                 self.tried.append(f"{axis.cause} (it was not seen to use it)")
             elif axis.quiet and self.steady and self.fails:
@@ -256,9 +254,7 @@ class AxisTrials:
         if self.steady and not self._ever_fails(axis, one):
             return None
         counts = {one.name: [0, 0], other.name: [0, 0]}
-        if axis.still and not self._is_still(axis, other, counts[other.name]):
-            return None
-        failing: dict[str, Run] = {}
+        failing: Run | None = None
         for number in range(1, max(_RATE_LOOKS) + 1):
             if self.over():
                 return None
@@ -268,15 +264,11 @@ class AxisTrials:
                     continue  # a run that was cut short is no failure of the test
                 counts[variant.name][0] += _fails(test)
                 counts[variant.name][1] += 1
-                if _fails(test):
-                    failing[variant.name] = run
+                failing = run if _fails(test) and variant is one else failing
             (red, ran), (other_red, other_ran) = counts[one.name], counts[other.name]
-            if axis.still and red * other_ran < other_red * ran:
-                one, other = other, one
-                red, ran, other_red, other_ran = other_red, other_ran, red, ran
             if number == _RATE_FIRST and red * other_ran <= other_red * ran:
                 return None  # no sign of it, or it can't be run here: more runs would not be spent well
-            chance = redder_by_chance(red, ran, other_red, other_ran) * (2 if axis.still else 1)
+            chance = redder_by_chance(red, ran, other_red, other_ran)
             if chance < _RATE_LOOKS.get(number, 0.0):
                 break
         else:
@@ -290,21 +282,8 @@ class AxisTrials:
                 f"chance alone: {chance:.2g} (Fisher's exact test)",
             ],
             axis.fix,
-            failing=failing.get(one.name),
+            failing=failing,
         )
-
-    def _is_still(self, axis: Axis, variant: Variant, count: list[int]) -> bool:
-        """True if it does the same in each of a few runs with ``variant``; they are added to ``count``."""
-        for _ in range(2):
-            if self.over():
-                return False
-            runs = self._try(axis, [variant] * CONFIRMED)
-            seen = [_fails(t) for r, t in zip(runs, self.tests(runs), strict=True) if _ran(r, t)]
-            count[0] += sum(seen)
-            count[1] += len(seen)
-            if count[1] == 0 or 0 < count[0] < count[1]:
-                return False
-        return True
 
     def _ever_fails(self, axis: Axis, variant: Variant) -> bool:
         """A few runs, and where they must stand alone no more than it takes."""

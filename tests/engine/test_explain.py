@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import random
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -177,47 +176,6 @@ def test_each_axis_names_its_cause(rule: Callable[[RunSpec, Sequence[str]], bool
     assert cause(found) == name
     assert name not in work.tried
     assert found is not None and found.fix and found.evidence
-
-
-@pytest.mark.parametrize("still", [False, True])
-def test_a_mixed_test_that_the_same_memory_addresses_hold_still(still: bool) -> None:
-    coin = random.Random("addresses")
-    _, found = explain(lambda spec, before: still if spec.conditions.same_addresses else coin.random() < 0.5)
-    assert cause(found) == "memory addresses"
-    assert found is not None and found.failing is not None
-    assert found.what.endswith("the same memory addresses" if still else "in each process")
-
-
-def test_what_passes_alone_three_times_by_chance_is_told_as_mixed() -> None:
-    """Fails three times in the suite, passes three times alone, and goes by its memory addresses."""
-    coin = random.Random("addresses")
-
-    def rule(spec: RunSpec, before: Sequence[str]) -> bool:
-        if spec.conditions.same_addresses:
-            return False
-        return spec.condition == "plain" or (spec.condition != "alone" and coin.random() < 0.5)
-
-    work, found = explain(rule)
-    assert cause(found) == "memory addresses"
-    assert not work.steady
-
-
-def test_where_the_memory_can_not_be_laid_out_alike_nothing_is_said_of_it() -> None:
-    import msgspec
-
-    class Forbidden(Process):
-        def _one(self, spec: RunSpec) -> Run:
-            run = super()._one(spec)
-            if not spec.conditions.same_addresses:
-                return run
-            return msgspec.structs.replace(run, broken="the process ended with exit status 1", tests={})
-
-    turn = itertools.count()
-    bench = Forbidden(lambda spec, before: next(turn) % 3 == 0, [*NAMES, X])
-    specs = Specs(trees={"": "tree"}, seed="7", roots=(".",), timeout=1)
-    work = Explain(X, "", specs, bench, axes(specs.other_seed, NOW, 6, "7"), lambda step: None, lambda: 0.0)
-    assert work.run() is None
-    assert sum(spec.conditions.same_addresses for spec in bench.ran) == 3
 
 
 @pytest.mark.parametrize("mixed", [False, True])
