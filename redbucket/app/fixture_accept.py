@@ -12,6 +12,7 @@ import click
 from redbucket.app.fixture_lock import Desk, accepted_by, apply, propose, proposed_sha, shown
 from redbucket.core.errors import ACCEPTED, UNDECIDED
 from redbucket.core.lockedit import Proposal
+from redbucket.core.plural import plural
 from redbucket.core.trailers import quote_path
 from redbucket.formats.clean import line, shell
 from redbucket.formats.fixtures import diff_text
@@ -122,7 +123,7 @@ def _to_be_accepted(
 def _say_done(accepted: Sequence[Proposal], reason: str, origin: str) -> None:
     locks = sorted({each.lock for each in accepted})
     paths = " ".join(shell(path) for path in [*locks, *(each.path for each in accepted[:3])])
-    more = f"   # and {len(accepted) - 3} more" if len(accepted) > 3 else ""
+    more = f"   # and {plural(len(accepted) - 3, 'more path')}" if len(accepted) > 3 else ""
     count = len(accepted)
     click.echo(
         f"{count} fixture{'s' if count != 1 else ''} locked in {', '.join(map(line, locks))}; commit it:"

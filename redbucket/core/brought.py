@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from redbucket.core.plural import plural
 from redbucket.core.report import Problem
 from redbucket.core.seals import SEAL, Seal, Ticket, is_genuine
 
@@ -123,7 +124,7 @@ def _unlike(name: str, seal: Seal, ticket: Ticket, expected: Expected) -> Proble
     ]
     if not unlike:
         return None
-    more = f" and {len(unlike) - _FEW} more" if len(unlike) > _FEW else ""
+    more = f" and {plural(len(unlike) - _FEW, 'more difference')}" if len(unlike) > _FEW else ""
     return Problem(
         code="other-environment",
         reason=f"{name} was made in another environment than base would run in: {'; '.join(unlike[:_FEW])}{more}",

@@ -13,6 +13,7 @@ from redbucket.core.marks import (
     suspicions_of_environment,
 )
 from redbucket.core.patch import Commit, Patch
+from redbucket.core.plural import plural
 from redbucket.core.policy import Policy
 from redbucket.core.trailers import endorsed, endorsement_trailer, endorsements_of
 
@@ -106,7 +107,7 @@ def endorsements(commits: Iterable[Commit], policy: Policy | None = None) -> fro
 
 
 def _with_commits(mark: str, oids: Sequence[str]) -> str:
-    more = f" and {len(oids) - 1} more" if len(oids) > 1 else ""
+    more = f" and {plural(len(oids) - 1, 'more commit')}" if len(oids) > 1 else ""
     return f"{mark} (commit {oids[0][:10]}{more})"
 
 

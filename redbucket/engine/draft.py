@@ -160,7 +160,14 @@ class Draft:
                 Proposal(file=f"{name}.py", says=one.law.says, source=text, by=one.by, tried=True)
             )
         if len(ranked) > _PROPOSED:
-            self.notes.append(f"{len(ranked) - _PROPOSED} more laws hold on base and fail on the patch")
+            self.notes.append(
+                plural(
+                    len(ranked) - _PROPOSED,
+                    "more law holds on base and fails",
+                    "more laws hold on base and fail",
+                )
+                + " on the patch"
+            )
         return len(every), len(held), proposals
 
     def _module(self, target: Target) -> str:

@@ -222,10 +222,10 @@ def _untrusted_green(report: _Report, touching: int, unwatched: Sequence[str], s
 
 
 def _unwatched(paths: Sequence[str]) -> Problem:
-    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    more = f" and {plural(len(paths) - 1, 'more file')} were" if len(paths) > 1 else " was"
     return Problem(
         code="lines-unwatched",
-        reason=f"it is not known whether a trusted test runs the change: {paths[0]}{more} was imported by pytest"
+        reason=f"it is not known whether a trusted test runs the change: {paths[0]}{more} imported by pytest"
         " itself (a plugin, or what pytest needs), and before Python 3.12 its lines can't be watched then",
         remedy="run the tests with Python 3.12 or newer to know",
     )

@@ -10,6 +10,7 @@ from redbucket.core.classification import FAILING
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.frozen import Frozen, frozen_row
 from redbucket.core.manifests import Scope
+from redbucket.core.plural import plural
 from redbucket.core.records import Outcome, Run
 from redbucket.core.report import Problem, Row
 from redbucket.core.rows import Facts, row_of
@@ -166,7 +167,9 @@ class Said:
         parts = [p for p in parts if base is None or p not in base.patched]
         if not parts:
             return
-        few = ", ".join(parts[:3]) + (f" and {len(parts) - 3} more" if len(parts) > 3 else "")
+        few = ", ".join(parts[:3]) + (
+            f" and {plural(len(parts) - 3, 'more place')}" if len(parts) > 3 else ""
+        )
         self.out.findings.append(
             Finding(
                 rule="machinery-patched",

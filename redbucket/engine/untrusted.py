@@ -114,7 +114,7 @@ def _idle(rows: Sequence[Row], with_patch: Run, without: Run) -> list[Finding]:
     ]
     if not idle:
         return []
-    few = ", ".join(idle[:3]) + (f" and {len(idle) - 3} more" if len(idle) > 3 else "")
+    few = ", ".join(idle[:3]) + (f" and {plural(len(idle) - 3, 'more test')}" if len(idle) > 3 else "")
     return [
         Finding(
             rule="untrusted-test",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.paths import JudgeSide
+from redbucket.core.plural import plural
 from redbucket.core.records import Run
 
 _RULE = "fixture-written"
@@ -70,7 +71,8 @@ def _more(left: int, found: Sequence[Finding]) -> list[Finding]:
             rule=_RULE,
             severity=worst,
             path=found[_NAMED].path,
-            reason=f"and {left} more files under the fixture paths were written while the tests ran",
+            reason=f"and {plural(left, 'more file was', 'more files were')} written under the fixture paths"
+            " while the tests ran",
             remedy="look at the first ones: it is often one tool or one folder",
         )
     ]

@@ -67,7 +67,7 @@ def _open(report: BudgetReport) -> Iterator[str]:
             yield f"Open, {line(owner)}"
         yield f"  {one.age:>4} d  {one.bucket:<14}  {line(one.nodeid)}  ({plural(one.gates, 'gate')})"
     if len(report.open) > _MOST:
-        yield f"  and {len(report.open) - _MOST} more: --format json lists them all"
+        yield f"  and {plural(len(report.open) - _MOST, 'more failure')}: --format json lists them all"
     if report.open:
         yield "  -> redbucket budget spend NODEID --into KIND records what became of one"
 

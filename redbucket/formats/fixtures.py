@@ -37,7 +37,7 @@ def _verified(report: GateReport, verbose: bool) -> Iterator[str]:
     for finding in shown:
         yield from _finding(finding)
     if len(shown) < len(report.findings):
-        yield f"  ... and {len(report.findings) - len(shown):,} more (--verbose shows all)"
+        yield f"  ... and {plural(len(report.findings) - len(shown), 'more finding')} (--verbose shows all)"
     for problem in report.undecided if verbose else report.undecided[:_SHOWN]:
         yield f"  {line(problem.reason)}"
         yield f"      -> {line(problem.remedy)}"
@@ -107,11 +107,11 @@ def _change(change: Change, indent: str, most: int) -> Iterator[str]:
         yield f"{indent}    {line(written(moved.pointer))}: {old} -> {new}"
     left = len(change.moved) + change.more - most
     if left > 0:
-        yield f"{indent}    ... and {left:,} more places"
+        yield f"{indent}    ... and {plural(left, 'more place')}"
     for inner in change.inside[:most]:
         yield from _change(inner, indent + "    ", most)
     if len(change.inside) > most:
-        yield f"{indent}    ... and {len(change.inside) - most:,} more members"
+        yield f"{indent}    ... and {plural(len(change.inside) - most, 'more member')}"
 
 
 def _side(side: Side | None) -> str:

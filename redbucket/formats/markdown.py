@@ -98,7 +98,7 @@ def _size(parts: Iterable[str]) -> int:
 def _step(step: Step) -> list[str]:
     out = [f"- {prose(step.text)} {', '.join(filter(None, map(code, step.subjects[:3])))}".rstrip()]
     if len(step.subjects) > 3:
-        out[0] += f" and {len(step.subjects) - 3:,} more"
+        out[0] += f" and {plural(len(step.subjects) - 3, 'more test')}"
     commands = [c if len(c) <= _COMMAND else f"# too long for a comment: {c[:60]}..." for c in step.commands]
     return [*out, *(_fence(commands, "sh", "  ") if commands else []), ""]
 

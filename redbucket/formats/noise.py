@@ -46,7 +46,7 @@ def _smallest(report: ReplayReport) -> list[str]:
     if not left:
         return [f"  no test before it is needed: it fails alone{said}"]
     few = [f"    {shell(nodeid)}" for nodeid in left[:_SHOWN]]
-    more = [f"    ... and {len(left) - _SHOWN} more"] if len(left) > _SHOWN else []
+    more = [f"    ... and {plural(len(left) - _SHOWN, 'more test')}"] if len(left) > _SHOWN else []
     return [
         f"  the smallest order that still fails: {len(left)} of {plural(report.order, 'test')} before it{said}",
         *few,

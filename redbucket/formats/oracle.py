@@ -55,7 +55,7 @@ def _not_asked(what: str, strength: Strength, *, verbose: bool) -> list[str]:
     shown = strength.failing if verbose else strength.failing[:_FAILING]
     out += [f"  {line(nodeid)}" for nodeid in shown]
     if count > len(shown):
-        out.append(f"  ... and {count - len(shown):,} more (-v, or --format json)")
+        out.append(f"  ... and {plural(count - len(shown), 'more test')} (-v, or --format json)")
     return out
 
 

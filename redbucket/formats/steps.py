@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from redbucket.core.findings import refusals
+from redbucket.core.plural import plural
 from redbucket.core.report import GateReport, Row, Verdict
 from redbucket.core.wellknown import SHARED_CONFIG
 from redbucket.formats.clean import shell
@@ -175,7 +176,7 @@ def _back(report: GateReport, paths: Sequence[str]) -> tuple[str, ...]:
         ("git rm -f --", [path for path in paths if path in added]),
     ):
         words = [f"./{path}" if path.startswith(":") else path for path in chosen[:_LISTED]]
-        more = f"   # and {len(chosen) - _LISTED} more" if len(chosen) > _LISTED else ""
+        more = f"   # and {plural(len(chosen) - _LISTED, 'more path')}" if len(chosen) > _LISTED else ""
         if words:
             out.append(f"{command} {' '.join(map(shell, words))}{more}")
     if report.command.startswith("redbucket gate") and out:
@@ -184,7 +185,7 @@ def _back(report: GateReport, paths: Sequence[str]) -> tuple[str, ...]:
 
 
 def _endorse(paths: Sequence[str]) -> tuple[str, ...]:
-    more = f"   # and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    more = f"   # and {plural(len(paths) - _NAMED, 'more path')}" if len(paths) > _NAMED else ""
     return (f"redbucket endorse {' '.join(map(_word, paths[:_NAMED]))}{more}",)
 
 

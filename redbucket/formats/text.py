@@ -60,7 +60,7 @@ class _Page:
         if report.untrusted_green:
             yield ""
             yield from wrap(phrases.UNTRUSTED_GREEN.capitalize(), self.prose)
-        yield from self.problems("Undecided", report.undecided)
+        yield from self.problems("Undecided", report.undecided, "problem")
         yield from self.findings(
             phrases.ranked(report.findings), shown_findings(report, verbose=self.verbose)
         )
@@ -71,12 +71,12 @@ class _Page:
         if self.verbose and groups[Group.PASSED]:
             yield from self.passed(groups[Group.PASSED])
         yield from self.counts(report, groups)
-        yield from self.problems("Notes", report.notes)
+        yield from self.problems("Notes", report.notes, "note")
         yield from self.closing(report, groups)
 
     def headline(self, word: str, reasons: list[str]) -> list[str]:
         for shown in range(len(reasons), 0, -1):
-            more = f" and {len(reasons) - shown} more" if shown < len(reasons) else ""
+            more = f" and {plural(len(reasons) - shown, 'more reason')}" if shown < len(reasons) else ""
             if len(out := wrap(", ".join(reasons[:shown]) + more, self.width, f"{word}  ", "  ")) == 1:
                 break
         return out
@@ -93,16 +93,16 @@ class _Page:
         yield self.paint("bold", "Next")
         for number, step in enumerate(todo, 1):
             yield from wrap(line(step.text), self.prose, f"  {number}. ")
-            yield from self.some([f"       {line(subject)}" for subject in step.subjects], 3, "       ")
+            yield from self.tests([f"       {line(subject)}" for subject in step.subjects], 3, "       ")
             yield from (f"       $ {command}" for command in step.commands)
 
-    def some(self, items: Sequence[str], limit: int, indent: str) -> Iterator[str]:
+    def tests(self, items: Sequence[str], limit: int, indent: str) -> Iterator[str]:
         shown = len(items) if self.verbose else limit
         yield from items[:shown]
         if len(items) > shown:
-            yield f"{indent}{_more(len(items) - shown)}"
+            yield f"{indent}{_more(len(items) - shown, 'test')}"
 
-    def problems(self, title: str, problems: Sequence[Problem]) -> Iterator[str]:
+    def problems(self, title: str, problems: Sequence[Problem], each: str) -> Iterator[str]:
         if not problems:
             return
         yield ""
@@ -116,7 +116,7 @@ class _Page:
             if problem.remedy:
                 yield from wrap(line(problem.remedy), self.prose, "    -> ", "       ")
         if len(problems) > shown:
-            yield f"  {_more(len(problems) - shown)}"
+            yield f"  {_more(len(problems) - shown, each)}"
 
     def findings(self, findings: Sequence[Finding], shown: Sequence[Finding]) -> Iterator[str]:
         if not findings:
@@ -128,7 +128,7 @@ class _Page:
             yield from self.finding(finding, said)
             said.add(finding.remedy)
         if len(findings) > len(shown):
-            yield f"  {_more(len(findings) - len(shown))}"
+            yield f"  {_more(len(findings) - len(shown), 'finding')}"
 
     def finding(self, finding: Finding, said: Collection[str]) -> Iterator[str]:
         place = line(finding.path or finding.nodeid or "")
@@ -165,7 +165,7 @@ class _Page:
         for row in rows[:shown]:
             yield from self.row(row, brief=group in _BRIEF and not self.verbose, spend=len(spends) > 1)
         if len(rows) > shown:
-            yield f"  {_more(len(rows) - shown)}"
+            yield f"  {_more(len(rows) - shown, 'test')}"
 
     def passed(self, rows: Sequence[Row]) -> Iterator[str]:
         yield ""
@@ -245,6 +245,6 @@ class _Page:
             yield from (self.paint("dim", one) for one in wrap(part, self.prose, "", "  "))
 
 
-def _more(n: int, what: str = "", *, said: bool = True) -> str:
+def _more(n: int, what: str, *, said: bool = True) -> str:
     tail = " (--verbose shows all)" if said else ""
-    return f"... and {plural(n, f'more {what}') if what else f'{n:,} more'}{tail}"
+    return f"... and {plural(n, f'more {what}')}{tail}"
