@@ -13,7 +13,8 @@ from redbucket.core.findings import Finding
 from redbucket.core.plural import plural
 from redbucket.core.report import GateReport, Problem, Row
 from redbucket.formats import phrases
-from redbucket.formats.clean import cut, line, lines, shell
+from redbucket.formats.clean import cut, line, shell
+from redbucket.formats.excerpt import excerpt
 from redbucket.formats.phrases import Group
 from redbucket.formats.steps import Step
 from redbucket.formats.todo import to_do
@@ -21,7 +22,7 @@ from redbucket.formats.todo import to_do
 LIMIT = 65_000  # counted in bytes of UTF-8, which is never less than characters
 _SLACK = 2_000
 _CODE, _PROSE, _COMMAND, _STEPS = 400, 600, 2_000, 20_000
-_EXCERPT, _EXCERPT_VERBOSE = 3, 30
+_EXCERPT, _EXCERPT_VERBOSE, _QUOTED = 3, 30, 200
 _MARKS = re.compile(r"([\\`*_\[\]#!|~$])")
 _STARTS = re.compile(r"^(\d*)([-+=.)])")  # what makes a list or a heading, but only at the start
 # Mentions, references and bare links are found in the rendered text, where an escape is gone already.
@@ -153,11 +154,10 @@ def _row(row: Row, *, verbose: bool) -> str:
         out += [f"  Tried: {prose(', '.join(row.tried))}" if row.tried else ""]
         out += [f"  Fixtures: {', '.join(map(code, row.fixtures))}" if row.fixtures else ""]
     out = [part for part in out if part.strip()]
-    message = lines(row.message)
-    limit = _EXCERPT_VERBOSE if verbose else _EXCERPT
-    if message:
-        more = [f"... and {plural(len(message) - limit, 'more line')}"] if len(message) > limit else []
-        out += ["", *_fence([cut(part, 200) for part in message[:limit]] + more, "text", "  ")]
+    kept = excerpt(row.message, _QUOTED, _EXCERPT_VERBOSE if verbose else _EXCERPT)
+    if kept.lines:
+        more = [f"... and {plural(kept.left, 'more line')}"] if kept.left else []
+        out += ["", *_fence(kept.lines + more, "text", "  ")]
     return "\n".join(out)
 
 

@@ -13,7 +13,8 @@ from redbucket import __version__
 from redbucket.core.findings import Severity
 from redbucket.core.report import GateReport, Problem, Row, Verdict
 from redbucket.formats import phrases
-from redbucket.formats.clean import cut, line, lines
+from redbucket.formats.clean import line
+from redbucket.formats.excerpt import excerpt
 from redbucket.formats.rules import RULES
 
 _LEVELS = {Severity.REFUSE: "error", Severity.WARN: "warning", Severity.NOTE: "note"}
@@ -135,7 +136,7 @@ def _undecided(report: GateReport) -> Iterator[dict[str, Any]]:
 
 def _about(row: Row) -> str:
     parts = [row.nodeid, phrases.state(row), row.why, phrases.outcomes(row), row.spend]
-    return ". ".join(filter(None, [*parts, *(cut(part, _LINE) for part in lines(row.message)[:_EXCERPT])]))
+    return ". ".join(filter(None, [*parts, *excerpt(row.message, _LINE, _EXCERPT).lines]))
 
 
 def _said(problem: Problem) -> str:

@@ -9,6 +9,7 @@ from redbucket.core.plural import plural
 from redbucket.core.report import GateReport, Problem, Row, Verdict
 from redbucket.formats import phrases
 from redbucket.formats.clean import cut, flow, line, lines, shell, wrap
+from redbucket.formats.excerpt import excerpt
 from redbucket.formats.phrases import Group
 from redbucket.formats.todo import to_do
 
@@ -211,11 +212,11 @@ class _Page:
             yield self.paint("dim", f"{indent}| {cut(part, self.width - len(indent) - 2)}")
 
     def excerpt(self, message: str) -> Iterator[str]:
-        parts = lines(message)
         limit = _EXCERPT_VERBOSE if self.verbose else _EXCERPT
-        yield from self.quoted(parts[:limit], "      ")
-        if len(parts) > limit:
-            yield self.paint("dim", f"      | {_more(len(parts) - limit, 'line', said=not self.verbose)}")
+        kept = excerpt(message, self.width - 8, limit)
+        yield from self.quoted(kept.lines, "      ")
+        if kept.left:
+            yield self.paint("dim", f"      | {_more(kept.left, 'line', said=not self.verbose)}")
 
     def counts(self, report: GateReport, groups: dict[Group, list[Row]]) -> Iterator[str]:
         quiet = [(g, phrases.quiet_count(report, groups, g)) for g in (Group.PASSED, Group.SKIPPED)]

@@ -95,10 +95,15 @@ def describe(error):
 
 
 def _more(error, depth):
-    """Return what ``str`` leaves out: a group's members, a doctest's two sides."""
+    """Return what ``str`` leaves out: a group's members, a doctest's example and its two sides."""
     got, example = getattr(error, "got", None), getattr(error, "example", None)
-    if isinstance(got, str) and example is not None:
-        return "\nexpected: %s\ngot: %s" % (getattr(example, "want", ""), got)
+    if example is not None:
+        shown = "\n>>> %s" % str(getattr(example, "source", "")).strip().replace("\n", "\n... ")
+        if isinstance(got, str):
+            return "%s\nexpected: %s\ngot: %s" % (shown, getattr(example, "want", ""), got)
+        raised = getattr(error, "exc_info", None)
+        if type(error).__name__ == "UnexpectedException" and isinstance(raised, tuple):
+            return "%s\nraised: %s: %s" % (shown, type(raised[1]).__name__, raised[1])
     if type(error).__name__ == "MultipleDoctestFailures":
         return "".join(_more(failure, depth + 1) for failure in list(error.failures)[:20])
     members = getattr(error, "exceptions", None)

@@ -222,6 +222,13 @@ def test_doctests_and_custom_items(tmp_path: Path) -> None:
         1
         """
         return 2
+
+    def worse():
+        """
+        >>> for n in [1]:
+        ...     bad() + "1"
+        3
+        """
     ''',
             "doc.rst": ">>> 1 + 1\n2\n",
             "conftest.py": """
@@ -254,13 +261,17 @@ def test_doctests_and_custom_items(tmp_path: Path) -> None:
         "doc.rst::doc.rst": "passed",
         "pkg/__init__.py::pkg.bad": "failed",
         "pkg/__init__.py::pkg.good": "passed",
+        "pkg/__init__.py::pkg.worse": "failed",
         "specs/a.yaml::one": "passed",
         "specs/a.yaml::two": "failed",
         "specs/a.yaml::three with space": "passed",
         "test_plain.py::test_plain": "passed",
     }
     assert "expected: 1" in r.end("pkg.bad")["message"]
+    assert "\n>>> bad()\nexpected: 1" in r.end("pkg.bad")["message"]
     assert "got: 2" in r.end("pkg.bad")["message"]
+    # str() of an exception in a doctest names the docstring alone
+    assert '\n>>> for n in [1]:\n...     bad() + "1"\nraised: TypeError: ' in r.end("pkg.worse")["message"]
 
 
 def test_no_tests_and_bad_options(tmp_path: Path) -> None:
