@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
-import jinja2
-from markupsafe import Markup
-
-from redbucket import __version__
 from redbucket.core.budget import BUCKETS, BudgetReport, Week
 from redbucket.formats.budget import SHORT, became, headline
 from redbucket.formats.clean import line
-from redbucket.formats.html import part, style_hash
+from redbucket.formats.page import page
 
 _WIDTH, _HEIGHT, _FOOT, _HEAD = 900, 220, 20, 16
 
 
 def budget_html(report: BudgetReport) -> str:
     """Return the page."""
-    style = part("report.css") + part("budget.css")
-    tone = "good" if report.rate in (None, 1.0) else "open"
-    text = _template().render(
-        policy=f"default-src 'none'; style-src {style_hash(style)}; base-uri 'none'; form-action 'none'",
-        style=Markup(style),  # noqa: S704 (redbucket's own files, not the report)
-        version=__version__,
-        tone=tone,
+    return page(
+        "budget.html",
+        styles=["budget.css"],
+        tone="good" if report.rate in (None, 1.0) else "open",
         headline=headline(report),
         report=report,
         base=line(report.base),
@@ -38,7 +30,6 @@ def budget_html(report: BudgetReport) -> str:
         tables=[table for table in _tables(report) if table[2]],
         notes=[line(note) for note in report.notes],
     )
-    return text.rstrip("\n")
 
 
 def _chart(weeks: list[Week]) -> dict[str, Any]:
@@ -98,11 +89,3 @@ def _tables(report: BudgetReport) -> list[tuple[str, tuple[str, ...], list[tuple
             ],
         ),
     ]
-
-
-@cache
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.from_string(part("budget.html"))

@@ -150,7 +150,9 @@ def test_the_keyboard_alone_is_enough(opened: Opened) -> None:
         page.switch_to.active_element.send_keys(key)
 
     press(Keys.TAB)
-    assert focused() == "Skip to what to do"
+    assert focused() == "Skip to the report"
+    press(Keys.ENTER)
+    assert page.execute_script("return document.activeElement.id") == "main"
     page.execute_script("document.getElementById('scroll').focus()")
     press(Keys.ARROW_DOWN)
     assert focused() == r.MISS.nodeid
