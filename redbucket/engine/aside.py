@@ -13,6 +13,7 @@ from redbucket.engine.challenge import Challenge, is_clean
 from redbucket.engine.contraries import Contraries
 from redbucket.engine.judged import Judged
 from redbucket.engine.landing import Landing
+from redbucket.engine.look import Look
 from redbucket.engine.masked import Masked
 from redbucket.engine.ports import Bench, Objects
 from redbucket.engine.scout import choose_scouted
@@ -52,21 +53,19 @@ class Aside:
         the patch's own tests?
         """
         clean = [t for n in names for t in trials.tests(n, "H")[:1] if is_clean(trials, n)]
-        contraries = Contraries(self.specs, self.objects, self.bench, self.over)
-        masked = Masked(self.specs, self.objects, self.bench, self.over)
-        landing = Landing(self.subject, self.specs, self.bench, self.over)
-        takers: list[tuple[RunSpec, Callable[[Run], None]]] = []
         changed = sorted({*self.specs.lines, *self.specs.modules})
+        looks: list[Look] = [
+            Contraries(self.specs, self.bench, self.over, objects=self.objects),
+            Masked(self.specs, self.bench, self.over, objects=self.objects, changed=changed),
+            Landing(self.specs, self.bench, self.over, subject=self.subject),
+        ]
+        takers: list[tuple[RunSpec, Callable[[Run], None]]] = []
         passed = [t for t in clean if t.outcome is Outcome.PASSED and "[#" not in t.nodeid]
         if self.subject.identity.agent and changed and passed:
-            spec = contraries.plan(passed)
-            if spec is not None:
-                takers.append((spec, contraries.take))
-            if masked.wanted(changed):
-                takers.append((masked.plan(passed), masked.take))
-            landed = landing.plan(passed)
-            if landed is not None:
-                takers.append((landed, landing.take))
+            for look in looks:
+                spec = look.plan(passed)
+                if spec is not None:
+                    takers.append((spec, look.take))
         scout = self._scout_spec(clean)
         for spec in (scout, asleep):
             if spec is not None:
@@ -85,8 +84,9 @@ class Aside:
         specs = [spec for spec, _ in takers]
         for (_, take), run in zip(takers, self.bench.run(specs), strict=True):
             take(run)
-        out.findings += contraries.findings + masked.findings + landing.findings
-        out.problems += contraries.problems + masked.problems + landing.problems
+        for look in looks:
+            out.findings += look.findings
+            out.problems += look.problems
         return list(scout.only or ()) if scout is not None else []
 
     def _scout_spec(self, clean: Sequence[Test]) -> RunSpec | None:

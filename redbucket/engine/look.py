@@ -1,0 +1,78 @@
+"""One more look at tests that passed with an agent's patch: run them in another way, and confirm what is odd."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from redbucket.core.findings import Finding, Severity
+from redbucket.core.records import Run, Test
+from redbucket.core.report import Problem
+from redbucket.core.runspec import RunSpec
+from redbucket.engine.confirming import Confirming, failed
+from redbucket.engine.ports import Bench
+from redbucket.engine.specs import Specs
+
+
+@dataclass
+class Look(ABC):
+    """A run of head's that is planned and taken, and what it gave.
+
+    ``condition`` names the run, ``rule`` the finding on a test that is odd in head and not in base, with ``reason``
+    and ``remedy``; ``ends`` and ``then`` are those of the problem that head's run alone breaks off.
+    """
+
+    specs: Specs
+    bench: Bench
+    over: Callable[[], bool]
+    findings: list[Finding] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+
+    condition: ClassVar[str]
+    rule: ClassVar[str]
+    reason: ClassVar[str]
+    remedy: ClassVar[str]
+    ends: ClassVar[str]
+    then: ClassVar[str]
+
+    @abstractmethod
+    def plan(self, passed: Sequence[Test]) -> RunSpec | None:
+        """Choose among ``passed`` and return head's run of them; None if there is nothing to look at."""
+
+    @abstractmethod
+    def spec(self, world: str, names: Sequence[str]) -> RunSpec:
+        """Return the run of ``names`` in head ("H"), or in what head is compared with ("B")."""
+
+    @abstractmethod
+    def path_of(self, name: str) -> str | None:
+        """Return the file of a test."""
+
+    def odd(self, run: Run, name: str) -> bool:
+        """Return whether a run shows of a test what must not be."""
+        return failed(run, name)
+
+    def take(self, run: Run) -> None:
+        """Look closer at what is odd in the planned run, or at why it broke: is it so in base, and again?"""
+        confirmed = Confirming(self.bench, self.spec, self.odd, self.over).look(run, self.names)
+        self.findings += [
+            Finding(
+                rule=self.rule,
+                severity=Severity.REFUSE,
+                path=self.path_of(name),
+                nodeid=name,
+                reason=self.reason,
+                remedy=self.remedy,
+            )
+            for name in confirmed.names
+        ]
+        if confirmed.broken:
+            self.problems.append(
+                Problem(
+                    code=f"{self.condition}-broken",
+                    reason=f"{self.ends}: {confirmed.broken[:300]}",
+                    remedy=self.then,
+                )
+            )
