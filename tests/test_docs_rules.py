@@ -16,6 +16,7 @@ RUNS = (
     "fixture-unread",
     "fixture-written",
     "judge-rewritten",
+    "leans-on-data",
     "machinery-patched",
     "merge-conflict",
     "passes-either-way",

@@ -139,7 +139,8 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="
     differ after the run, ``patched`` parts of the test machinery that were replaced in it,
     ``dropped`` the options and variables that would have rewritten expectations, ``appeared``
     new files under the fixture paths, ``unwatched`` changed files whose lines could not be
-    watched, ``unplayed`` how many interactions of a cassette no test asked for.
+    watched, ``unplayed`` how many interactions of a cassette no test asked for,
+    ``openers`` which files of the tree opened a changed file that is no code.
     """
 
     complete: bool
@@ -159,6 +160,7 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="
     unwatched: list[str] = []
     appeared: list[str] = []
     unplayed: dict[str, int] = {}
+    openers: dict[str, list[str]] = {}
 
 
 Event = Header | Session | Collected | Start | End | Restart | Footer
@@ -218,6 +220,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     unwatched: tuple[str, ...] = ()
     appeared: tuple[str, ...] = ()
     unplayed: dict[str, int] = {}
+    openers: dict[str, list[str]] = {}
     duration: float = 0.0
     nonce: str = ""
     header: Header | None = None

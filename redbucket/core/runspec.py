@@ -16,7 +16,8 @@ class RunSpec:
     """One run of the test command over one tree.
 
     ``order`` and ``only`` choose and order the node ids ("given" = in the order of
-    ``only``), ``files`` limits them to those files; ``lines`` are the product lines to watch, by path; ``modules`` the
+    ``only``), ``files`` limits them to those files; ``lines`` are the product lines to watch, by path; ``data`` changed
+    files that are no code, of which it is said who opens them; ``modules`` the
     changed Python files and the dotted names under which they must be imported
     from the tree; ``roots`` the folders of the tree that go on the import path;
     ``recorded`` are the patterns under which no file may appear;
@@ -41,6 +42,7 @@ class RunSpec:
     modules: Mapping[str, str] = field(default_factory=dict)
     roots: tuple[str, ...] = (".",)
     fixtures: tuple[str, ...] = ()
+    data: tuple[str, ...] = ()
     watched: tuple[str, ...] = ()
     recorded: tuple[str, ...] = ()
     used_home: str = ""

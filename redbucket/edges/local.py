@@ -365,7 +365,7 @@ class _Run:
             self.extra["pinned"] = event["pinned"]
             return
         elif kind == "origins":
-            for name in ("foreign", "elsewhere", "parts", "unplayed"):
+            for name in ("foreign", "elsewhere", "parts", "unplayed", "openers"):
                 self.extra.setdefault(name, {}).update(event[name])
             for name in ("patched", "dropped", "unwatched"):
                 self.extra[name] = sorted({*self.extra.get(name, ()), *event[name]})
@@ -406,6 +406,7 @@ class _Run:
             "outside": list(self.runner.outside),
             "tracked": list(self.runner.tracked),
             "fixtures": list(spec.fixtures),
+            "data": list(spec.data),
             "lines": {path: list(lines) for path, lines in spec.lines.items()},
             "modules": dict(spec.modules),
             "order": spec.order,

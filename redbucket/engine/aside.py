@@ -13,6 +13,7 @@ from redbucket.engine.challenge import Challenge, is_clean
 from redbucket.engine.contraries import Contraries
 from redbucket.engine.judged import Judged
 from redbucket.engine.landing import Landing
+from redbucket.engine.leaning import Leaning
 from redbucket.engine.look import Look
 from redbucket.engine.masked import Masked
 from redbucket.engine.ports import Bench, Objects
@@ -42,11 +43,13 @@ class Aside:
         trials: Trials,
         challenge: Challenge,
         out: Judged,
+        first: Run,
         asleep: RunSpec | None = None,
     ) -> list[str]:
         """Run what is clean so far in other ways, all at once; return the ids that the scout ran.
 
-        ``asleep`` is a run of base that goes along, for what head skips.
+        ``first`` is the run of head that watched what was changed, ``asleep`` a run of base
+        that goes along, for what head skips.
 
         An agent's code runs in the process that says whether tests passed: could they
         fail at all, and do they pass where nothing tells that this is a gate, and beside
@@ -55,13 +58,19 @@ class Aside:
         clean = [t for n in names for t in trials.tests(n, "H")[:1] if is_clean(trials, n)]
         changed = sorted({*self.specs.lines, *self.specs.modules})
         looks: list[Look] = [
-            Contraries(self.specs, self.bench, self.over, objects=self.objects),
-            Masked(self.specs, self.bench, self.over, objects=self.objects, changed=changed),
-            Landing(self.specs, self.bench, self.over, subject=self.subject),
+            Leaning(
+                self.specs, self.bench, self.over, subject=self.subject, objects=self.objects, first=first
+            )
         ]
+        if changed:
+            looks += [
+                Contraries(self.specs, self.bench, self.over, objects=self.objects),
+                Masked(self.specs, self.bench, self.over, objects=self.objects, changed=changed),
+                Landing(self.specs, self.bench, self.over, subject=self.subject),
+            ]
         takers: list[tuple[RunSpec, Callable[[Run], None]]] = []
         passed = [t for t in clean if t.outcome is Outcome.PASSED and "[#" not in t.nodeid]
-        if self.subject.identity.agent and changed and passed:
+        if self.subject.identity.agent and passed:
             for look in looks:
                 spec = look.plan(passed)
                 if spec is not None:
@@ -76,6 +85,7 @@ class Aside:
             "contrary": "can they fail",
             "masked": "do they pass unwatched",
             "landing": "beside the patch's own tests",
+            "data": "with base's data",
             "scout": "other seeds, a used HOME",
             "absent": "does base skip them, too",
         }

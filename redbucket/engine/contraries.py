@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from redbucket.core.contrary import contrary
 from redbucket.core.patch import Entry
 from redbucket.core.records import Outcome, Run, Test
+from redbucket.core.report import Problem
 from redbucket.core.runspec import RunSpec
 from redbucket.core.seeds import derive
 from redbucket.core.testpath import file_of
@@ -45,8 +46,6 @@ class Contraries(Look):
         "look for what the patch does to test results: swallowed failures, replaced tests, a rewritten record,"
         " or objects that are equal to everything"
     )
-    ends = "with assertions turned into their contrary base runs to its end and head does not"
-    then = "look for what in the patch ends a run in which tests fail"
 
     def plan(self, passed: Sequence[Test]) -> RunSpec | None:
         """Return the run in which tests of ``passed`` have their contrary; None if none can be turned round."""
@@ -68,6 +67,14 @@ class Contraries(Look):
         """Return a run of the contraries of ``names`` in a world."""
         tree = self.objects.write_tree(self.specs.trees[world], dict(self._turned))
         return self.specs.make(world, self.condition, tree=tree, only=tuple(names), order="given")
+
+    def broken(self, why: str) -> Problem:
+        """Return that head's run breaks off, and base's does not."""
+        return Problem(
+            code="contrary-broken",
+            reason=f"with assertions turned into their contrary base runs to its end and head does not: {why}",
+            remedy="look for what in the patch ends a run in which tests fail",
+        )
 
     def path_of(self, name: str) -> str | None:
         """Return the file of a planned test."""

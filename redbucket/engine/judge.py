@@ -109,7 +109,7 @@ class Judge:
             if not whole:
                 out.findings += unread(self.subject, self.specs, self.bench, head)
                 asleep = self._asleep(absent) if base is None else None
-                scouted = aside.look(names, trials, challenge, out, asleep)
+                scouted = aside.look(names, trials, challenge, out, head[0], asleep)
             woken = [n for n in absent if _works_in_base(trials, n)]
             if woken and base is None:
                 why = f"{len(woken)} tests do their work in base alone"

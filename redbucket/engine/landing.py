@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from redbucket.core.records import Test
+from redbucket.core.report import Problem
 from redbucket.core.runspec import RunSpec
 from redbucket.core.testpath import file_of, pytest_id
 from redbucket.core.untrusted import untrusted_nodeids
@@ -37,8 +38,6 @@ class Landing(Look):
     remedy = (
         "look for what the patch's code reads among the tests and their data, and what its conftest changes"
     )
-    ends = "base's tests run to their end beside base's judge side, and not in the tree as it would land"
-    then = "look for what the patch adds to the tests, their configuration and their data"
 
     def plan(self, passed: Sequence[Test]) -> RunSpec | None:
         """Return the run of base's tests among ``passed`` that run changed lines, and of a share of the others.
@@ -54,6 +53,15 @@ class Landing(Look):
     def spec(self, world: str, names: Sequence[str]) -> RunSpec:
         """Return a run of ``names`` as they are judged ("B") or as they would land ("H")."""
         return self.specs.make(_WORLDS[world], self.condition, only=tuple(names), order="given")
+
+    def broken(self, why: str) -> Problem:
+        """Return that head's run breaks off, and base's does not."""
+        return Problem(
+            code="landing-broken",
+            reason="base's tests run to their end beside base's judge side, and not in the tree as it would land: "
+            + why,
+            remedy="look for what the patch adds to the tests, their configuration and their data",
+        )
 
     def path_of(self, name: str) -> str | None:
         """Return the file of a test in the merged tree."""

@@ -21,7 +21,7 @@ class Look(ABC):
     """A run of head's that is planned and taken, and what it gave.
 
     ``condition`` names the run, ``rule`` the finding on a test that is odd in head and not in base, with ``reason``
-    and ``remedy``; ``ends`` and ``then`` are those of the problem that head's run alone breaks off.
+    and ``remedy``.
     """
 
     specs: Specs
@@ -33,10 +33,9 @@ class Look(ABC):
 
     condition: ClassVar[str]
     rule: ClassVar[str]
+    severity: ClassVar[Severity] = Severity.REFUSE
     reason: ClassVar[str]
     remedy: ClassVar[str]
-    ends: ClassVar[str]
-    then: ClassVar[str]
 
     @abstractmethod
     def plan(self, passed: Sequence[Test]) -> RunSpec | None:
@@ -48,11 +47,15 @@ class Look(ABC):
 
     @abstractmethod
     def path_of(self, name: str) -> str | None:
-        """Return the file of a test."""
+        """Return the file that a finding on a test points to."""
 
     def odd(self, run: Run, name: str) -> bool:
         """Return whether a run shows of a test what must not be."""
         return failed(run, name)
+
+    def broken(self, why: str) -> Problem | None:
+        """Return what it means that head's run breaks off and base's does not; None: nothing."""
+        return None
 
     def take(self, run: Run) -> None:
         """Look closer at what is odd in the planned run, or at why it broke: is it so in base, and again?"""
@@ -60,7 +63,7 @@ class Look(ABC):
         self.findings += [
             Finding(
                 rule=self.rule,
-                severity=Severity.REFUSE,
+                severity=self.severity,
                 path=self.path_of(name),
                 nodeid=name,
                 reason=self.reason,
@@ -68,11 +71,6 @@ class Look(ABC):
             )
             for name in confirmed.names
         ]
-        if confirmed.broken:
-            self.problems.append(
-                Problem(
-                    code=f"{self.condition}-broken",
-                    reason=f"{self.ends}: {confirmed.broken[:300]}",
-                    remedy=self.then,
-                )
-            )
+        problem = self.broken(confirmed.broken[:300]) if confirmed.broken else None
+        if problem is not None:
+            self.problems.append(problem)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from redbucket.core.records import Test
+from redbucket.core.report import Problem
 from redbucket.core.runspec import RunSpec
 from redbucket.core.testpath import file_of
 from redbucket.engine.contraries import choose
@@ -37,8 +38,6 @@ class Masked(Look):
     remedy = (
         "look for what in the patch asks where it runs: the environment, the parent, the folder, the clock"
     )
-    ends = "in a run that does not look like a gate's base runs to its end and head does not"
-    then = "look for what in the patch asks where it runs, and ends the run there"
 
     def plan(self, passed: Sequence[Test]) -> RunSpec | None:
         """Return a masked run of the tests among ``passed`` that run changed lines, and of a share of the others.
@@ -53,6 +52,14 @@ class Masked(Look):
     def spec(self, world: str, names: Sequence[str]) -> RunSpec:
         """Return a masked run of ``names``."""
         return self.specs.make(world, self.condition, only=tuple(names), order="given", masked=True)
+
+    def broken(self, why: str) -> Problem:
+        """Return that head's run breaks off, and base's does not."""
+        return Problem(
+            code="masked-broken",
+            reason=f"in a run that does not look like a gate's base runs to its end and head does not: {why}",
+            remedy="look for what in the patch asks where it runs, and ends the run there",
+        )
 
     def path_of(self, name: str) -> str | None:
         """Return the file of a test in head."""

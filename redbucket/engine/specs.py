@@ -32,6 +32,7 @@ class Specs:
     fixtures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     watched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     recorded: tuple[str, ...] = ()
+    data: tuple[str, ...] = ()
     whole: bool = False
     made: int = 0
 
@@ -90,6 +91,7 @@ def specs_for(subject: Subject, objects: Objects, *, as_module: bool, timeout: f
         lines=lines,
         modules=modules,
         recorded=subject.policy.fixtures.paths,
+        data=() if whole else tuple(_data(subject)),
         whole=whole,
     )
     fixtures: dict[str, tuple[str, ...]] = {}
@@ -100,12 +102,26 @@ def specs_for(subject: Subject, objects: Objects, *, as_module: bool, timeout: f
     return specs
 
 
+def _data(subject: Subject) -> list[str]:
+    """Return what an agent's patch changes of the product that is no code: tests may go by it."""
+    mine = subject.identity.agent_paths - subject.endorsed
+    return [
+        change.path
+        for change in subject.product_changes
+        if change.path in mine
+        and change.new is not None
+        and change.new.is_file
+        and not subject.judge.is_shared_config(change.path)
+        and not change.path.endswith((".py", ".pyi"))
+    ]
+
+
 def opening(specs: Specs, full: int) -> list[RunSpec]:
-    """Return the specs of the first ``full`` runs with the patch, the first of which watches the changed lines.
+    """Return the specs of the first ``full`` runs with the patch, the first of which watches what was changed.
 
     Called on a copy of ``specs`` it says what the gate will ask for, wherever those runs are made.
     """
-    return [specs.make("H", lines=specs.lines), *(specs.make("H") for _ in range(full - 1))]
+    return [specs.make("H", lines=specs.lines, data=specs.data), *(specs.make("H") for _ in range(full - 1))]
 
 
 def specs_of_tree(

@@ -24,6 +24,7 @@ RULES: dict[str, str] = {
     "machinery-patched": "Code under test must not replace what decides the outcome of tests.",
     "behaves-for-the-gate": "A test must pass where nothing tells that it is being judged.",
     "differs-as-landed": "A test of base must pass beside what the patch adds to the tests and their data.",
+    "leans-on-data": "What tests expect must not move with the patch that they judge.",
     "passes-either-way": "A test must fail when one of its assertions is turned into its contrary.",
     "bucket-invariant-miss": "A trusted test fails every time with the patch, and passes without it.",
     "bucket-fixture-drift": "A test fails because a recorded fixture moved.",

@@ -58,7 +58,7 @@ def run(package):
         from . import pytest_plugin as runner
     else:
         from . import unittest_runner as runner
-    watcher = watch.Watch(tree, settings["fixtures"])
+    watcher = watch.Watch(tree, settings["fixtures"], settings["data"])
     parts_of_it = machinery.Machinery(package, watcher)
     seeds.watch_urandom()
     watcher.install()
@@ -110,6 +110,7 @@ def run(package):
             dropped=rewriting.dropped,
             unwatched=[os.path.relpath(path, tree) for path in lined.unwatched()] if lined else [],
             unplayed=cassettes.unplayed(tree),
+            openers={path: sorted(files) for path, files in watcher.openers.items()},
         )
     channel.send("exit", status=int(status))
     return int(status)

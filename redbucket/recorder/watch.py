@@ -21,12 +21,16 @@ class Watch:
     """Collects what happens between two calls of ``take``.
 
     ``reads`` and ``writes`` are fixture paths relative to the tree; ``entropy``
-    names what was touched. Never raises into the code under test.
+    names what was touched. ``openers`` says of each of the ``data`` files that the whole
+    run read, which files of the tree opened it. Never raises into the code under test.
     """
 
-    def __init__(self, tree, fixtures):
+    def __init__(self, tree, fixtures, data=()):
         self._prefix = tree.rstrip("/") + "/"
         self._fixtures = frozenset(fixtures)
+        self._data = frozenset(data)
+        self._followed = self._fixtures | self._data
+        self.openers = {}
         # set while modules are imported: {fixture: file of the module whose top level read it}
         self.importing = None
         self.reads = set()
@@ -45,7 +49,7 @@ class Watch:
     def _hook(self, event, args):
         try:
             if event == "open":
-                if self._fixtures and not self._hashing:
+                if self._followed and not self._hashing:
                     self._opened(args)
             elif event[0] == "s":
                 self._system(event, args)
@@ -76,7 +80,7 @@ class Watch:
         if not path.startswith(self._prefix):
             return None
         path = path[len(self._prefix) :]
-        return path if path in self._fixtures else None
+        return path if path in self._followed else None
 
     def _opened(self, args):
         path = self._relative(args[0])
@@ -84,10 +88,23 @@ class Watch:
             return
         mode, flags = args[1], args[2]
         writes = flags & _WRITE_FLAGS if isinstance(flags, int) else any(c in (mode or "") for c in "wax+")
-        if writes:
+        if path in self._data:
+            if not writes:
+                self.openers.setdefault(path, set()).add(self._opener())
+        elif writes:
             self.writes.add(path)
         else:
             self._read(path)
+
+    def _opener(self):
+        """Return the innermost file of the tree that is at work, relative to it; "" for none."""
+        frame = sys._getframe(3)
+        while frame is not None:
+            name = frame.f_code.co_filename
+            if name.startswith(self._prefix):
+                return name[len(self._prefix) :]
+            frame = frame.f_back
+        return ""
 
     def _read(self, path):
         self.reads.add(path)
@@ -106,7 +123,7 @@ class Watch:
         names = args[:2] if event == "os.rename" else args[:1]
         for place, name in enumerate(names):
             path = self._relative(name, fds[place] if place < len(fds) else -1)
-            if path is not None:
+            if path is not None and path not in self._data:
                 self.writes.add(path)
 
     def _system(self, event, args):
@@ -131,7 +148,7 @@ class Watch:
         if isinstance(name, (str, bytes)) and _fsdecode(name).startswith("file:"):
             name = _fsdecode(name)[len("file:") :].partition("?")[0]
         path = self._relative(name)
-        if path is not None:
+        if path is not None and path not in self._data:
             self._read(path)
             self._databases[path] = self._hash(path)
 

@@ -155,6 +155,7 @@ class _Building:
             unwatched=tuple(footer.unwatched),
             appeared=tuple(footer.appeared),
             unplayed=footer.unplayed,
+            openers=footer.openers,
             duration=footer.duration,
             header=self.header,
         )
