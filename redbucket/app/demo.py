@@ -11,12 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from redbucket.app.calling import calling
 from redbucket.app.session import session
 from redbucket.core.errors import ACCEPTED, BUG, Misused, WorldFailed
 from redbucket.core.plural import plural
 from redbucket.core.report import GateReport
 from redbucket.edges.progress import Progress
 from redbucket.engine.subject import Request
+from redbucket.formats.clean import shell
 
 _SOURCE = '''\
 """Maps values to the index of the first edge that is not smaller."""
@@ -342,9 +344,10 @@ def run(*, keep: Path | None, only: str | None, verbose: bool, say: Callable[[st
         wrong = [s for s in stories if not _tell(s, top, verbose=verbose, say=say)]
         if keep is not None:
             say(f"The repository is in {top}. Judge a branch yourself:")
-            say(f"  redbucket gate -C {top} --base main --head agent/miss")
+            say(calling().named(f"  redbucket gate -C {shell(str(top))} --base main --head agent/miss"))
         else:
-            say("Now your own repository, from inside it:\n  redbucket gate --base main --head YOUR-BRANCH")
+            say("Now your own repository, from inside it:")
+            say(calling().named("  redbucket gate --base main --head YOUR-BRANCH"))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if wrong:

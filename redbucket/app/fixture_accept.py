@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from redbucket.app.calling import calling
 from redbucket.app.fixture_lock import Desk, accepted_by, apply, propose, proposed_sha, shown
 from redbucket.core.errors import ACCEPTED, UNDECIDED
 from redbucket.core.lockedit import Proposal
@@ -116,7 +117,7 @@ def _to_be_accepted(
         )
     else:
         click.echo("  do this: look at each, then accept it:", err=True)
-    click.echo(f"    $ {' '.join([*map(shell, again), *words])}", err=True)
+    click.echo(f"    $ {calling().named(' '.join([*map(shell, again), *words]))}", err=True)
     return UNDECIDED
 
 
@@ -128,7 +129,8 @@ def _say_done(accepted: Sequence[Proposal], reason: str, origin: str) -> None:
     click.echo(
         f"{count} fixture{'s' if count != 1 else ''} locked in {', '.join(map(line, locks))}; commit it:"
     )
-    click.echo(f"  $ git add {' '.join(map(shell, locks))} && git commit")
+    add = f"git add {' '.join(map(shell, locks))} && git commit"
+    click.echo(f"  $ {calling().here(add)}")
     click.echo("with these trailers at the end of the message:")
     for each in accepted:
         word = "Fixture-Refreshed" if each.old else "Fixture-Locked"
@@ -136,4 +138,5 @@ def _say_done(accepted: Sequence[Proposal], reason: str, origin: str) -> None:
         click.echo(f"  {word}: {quote_path(each.path)} {old}{each.new[:16]}")
     click.echo(f"  Fixture-Reason: {line(reason) or 'WHY THE BYTES CHANGED'}")
     click.echo(f"  Fixture-Source: {line(origin) or 'WHERE THEY COME FROM'}")
-    click.echo(f"or, where signatures are asked for:\n  $ redbucket endorse {paths}{more}")
+    endorse = calling().here(f"redbucket endorse {paths}{more}")
+    click.echo(f"or, where signatures are asked for:\n  $ {endorse}")

@@ -123,7 +123,7 @@ def refreshed(opened: Desk, start: Path, names: Sequence[str]) -> list[Proposal]
         path = _from_top(opened, start, name)
         if path not in opened.locks.shas:
             raise Misused(
-                "not-locked", f"no lock lists {path}", f"lock it first: redbucket fixtures lock {name}"
+                "not-locked", f"no lock lists {path}", f"lock it first: redbucket fixtures lock {quote(path)}"
             )
         if path not in regular(opened.modes, [path]):
             raise Misused(
@@ -136,7 +136,7 @@ def refreshed(opened: Desk, start: Path, names: Sequence[str]) -> list[Proposal]
         raise Misused(
             "not-staged",
             f"{path} is changed in the work tree, and what is staged is what is locked",
-            f"stage it first: git add {quote(names[paths.index(path)])}",
+            f"stage it first: git add {quote(path)}",
         )
     return found
 
@@ -153,7 +153,7 @@ def _require_tracked(opened: Desk, start: Path, paths: Sequence[str]) -> None:
     for name in paths:
         path = _from_top(opened, start, name)
         if path not in opened.modes and not any(p.startswith(f"{path}/") or not path for p in opened.modes):
-            raise Misused("not-staged", f"git has nothing staged at {path}", f"git add {name}")
+            raise Misused("not-staged", f"git has nothing staged at {path}", f"git add {quote(path)}")
 
 
 def _from_top(opened: Desk, start: Path, name: str) -> str:

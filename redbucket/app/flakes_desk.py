@@ -8,6 +8,7 @@ from posixpath import normpath
 
 import click
 
+from redbucket.app.calling import calling
 from redbucket.app.session import Session, UserHistory
 from redbucket.core.errors import REFUSED, Misused
 from redbucket.core.flakes import parse
@@ -99,5 +100,5 @@ def refuse_agents(opened: Session) -> int:
 
 def refuse(reason: str, remedy: str) -> int:
     """Say on stderr what is refused and what to do, and return the exit code."""
-    click.echo(f"redbucket: refused: {reason}\n  do this: {remedy}", err=True)
+    click.echo(f"redbucket: refused: {reason}\n  do this: {calling().here(remedy)}", err=True)
     return REFUSED

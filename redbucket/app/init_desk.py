@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from redbucket.app.calling import calling
 from redbucket.app.fixture_lock import first_lock, laid_out
 from redbucket.app.fixture_verify import cpus
 from redbucket.app.lookout import Lookout
@@ -93,7 +94,8 @@ def run(
         parents=parents,
         at_top=Path.cwd().resolve() == Path(seen.top).resolve(),
     )
-    emit("\n" + steps_text(steps, _width()), None)
+    # its first step goes to the top of the repository
+    emit("\n" + steps_text([(why, calling().named(step)) for why, step in steps], _width()), None)
     return ACCEPTED
 
 
@@ -173,10 +175,10 @@ def _decided(
     elif sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty():
         chosen = _asked(fresh)
     else:
+        remedy = f"redbucket init --yes writes all of it; --without NAME leaves one kind out ({', '.join(init.WHAT)})"
         click.echo(
             f"redbucket: nothing was written, for nobody can be asked here: {', '.join(e.path for e in fresh)}\n"
-            "  do this: redbucket init --yes writes all of it; --without NAME leaves one kind out "
-            f"({', '.join(init.WHAT)})",
+            f"  do this: {calling().here(remedy)}",
             err=True,
         )
         return None

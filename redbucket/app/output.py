@@ -8,9 +8,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from redbucket import __version__
+from redbucket.app.calling import calling
 from redbucket.core.errors import ACCEPTED, BUG, INTERRUPTED, Misused, RedbucketError, WorldFailed
 from redbucket.core.report import GateReport
 
@@ -43,7 +44,11 @@ def _render(report: GateReport, form: str, output: Path | None, *, verbose: bool
 
     from redbucket.formats import FORMATS as renderers
 
-    more = {"help_uri": documentation()} if form == "sarif" else {}
+    more: dict[str, Any] = {"help_uri": documentation()} if form == "sarif" else {}
+    if form == "text":  # the other forms are read in other places
+        more["calling"] = called = calling()
+        if called.folder:
+            report = _with_whole_paths(report)
     return renderers[form](
         report,
         **more,
@@ -51,6 +56,17 @@ def _render(report: GateReport, form: str, output: Path | None, *, verbose: bool
         color=color_wanted(output),
         verbose=verbose,
     )
+
+
+def _with_whole_paths(report: GateReport) -> GateReport:
+    """Return the report with captures by whole paths: a command that works elsewhere must find them."""
+    import msgspec
+
+    rows = [
+        msgspec.structs.replace(row, capture=str(Path(row.capture).absolute())) if row.capture else row
+        for row in report.tests
+    ]
+    return msgspec.structs.replace(report, tests=rows)
 
 
 def documentation() -> str:
@@ -83,7 +99,7 @@ def tell(
 def undo(code: int, command: str) -> int:
     """Say on stderr how to get out of a merge that was not accepted; return the exit code."""
     if code and command:
-        say(f"redbucket: the merge has stopped half way; undo it: {command}\n")
+        say(f"redbucket: the merge has stopped half way; undo it: {calling().here(command)}\n")
     return code
 
 
@@ -184,7 +200,7 @@ def complain(error: RedbucketError) -> None:
     word = {2: "cannot decide", 3: "misused", 4: "failed"}.get(error.exit_code, "error")
     lines = [f"redbucket: {word}: {error.reason} [{error.code}]"]
     if error.remedy:
-        lines.append(f"  do this: {error.remedy}")
+        lines.append(f"  do this: {calling().here(error.remedy)}")
     say("\n".join(lines) + "\n")
 
 

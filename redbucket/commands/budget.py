@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from redbucket.app.calling import calling
 from redbucket.app.output import tell
 from redbucket.commands.options import common, reporting
 from redbucket.core.errors import ACCEPTED, Misused
@@ -48,7 +49,7 @@ def budget(
         from redbucket.formats.budgethtml import budget_html
 
         return tell(found, form, output, budget_html, quiet=quiet)
-    return tell(found, form, output, budget_text, quiet=quiet)
+    return tell(found, form, output, lambda told: calling().here(budget_text(told)), quiet=quiet)
 
 
 @budget.command()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from redbucket.app.calling import calling
 from redbucket.commands.options import common, reporting
 
 if TYPE_CHECKING:
@@ -80,7 +81,9 @@ def doctor(form: str, output: Path | None, folder: Path, quiet: bool, verbose: b
     if form == "json":
         text = msgspec.json.format(msgspec.json.encode(checks), indent=2).decode()
     else:
-        text = render(checks, min(shutil.get_terminal_size((100, 24)).columns, 120), quiet=quiet)
+        called = calling()
+        told = [msgspec.structs.replace(check, remedy=called.here(check.remedy)) for check in checks]
+        text = render(told, min(shutil.get_terminal_size((100, 24)).columns, 120), quiet=quiet)
     emit(text, output)
     return exit_code(checks)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from redbucket.app.calling import calling
 from redbucket.app.output import tell
 from redbucket.commands.options import common, reporting, request_of, request_options
 
@@ -70,4 +71,4 @@ def draft(
             model=model,
             budget=budget,
         )
-    return tell(report, form, output, draft_text, quiet=quiet)
+    return tell(report, form, output, lambda told: calling().here(draft_text(told)), quiet=quiet)

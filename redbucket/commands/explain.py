@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 import msgspec
 
+from redbucket.app.calling import calling
 from redbucket.app.output import read_file, tell
 from redbucket.commands.options import common, reporting
 
@@ -57,10 +59,12 @@ def explain(
     from redbucket.formats.noise import explain_text
 
     rules = read_file(policy) if policy else None
+    if captures is not None and calling().folder:
+        captures = captures.absolute()  # the command that replays it is for another folder
     with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
         place = noise_desk.place_of(opened, base, head, rules)
         commit = opened.repository.resolve(head or "HEAD")
         report = noise_desk.explain(opened, nodeid, place, head=commit, budget=budget, captures=captures)
         if said := history(opened.repository.common_dir, nodeid):
             report = msgspec.structs.replace(report, notes=[*report.notes, said])
-    return tell(report, form, output, explain_text, quiet=quiet)
+    return tell(report, form, output, partial(explain_text, calling=calling()), quiet=quiet)

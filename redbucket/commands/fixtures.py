@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from redbucket.app.calling import calling
 from redbucket.app.output import finish, read_file
 from redbucket.commands.completing import revisions
 from redbucket.commands.options import common, reporting
@@ -234,14 +235,13 @@ def _say_unstaged(new: list[str]) -> None:
         ("a recorded fixture is", "it") if len(new) == 1 else (f"{len(new):,} recorded fixtures are", "them")
     )
     click.echo(f"redbucket: {what} not staged, so not looked at; to lock {them}, first:", err=True)
-    click.echo(f"    $ git add {some}{more}", err=True)
+    click.echo(f"    $ {calling().here(f'git add {some}{more}')}", err=True)
 
 
 def _say_fine(count: int, locks: tuple[str, ...]) -> None:
     if not locks:
-        click.echo(
-            "redbucket: no lock here, so nothing to verify; redbucket fixtures lock makes one", err=True
-        )
+        make = calling().here("redbucket fixtures lock")
+        click.echo(f"redbucket: no lock here, so nothing to verify; {make} makes one", err=True)
         return
     where = locks[0] if len(locks) == 1 else f"{len(locks)} locks"
     click.echo(f"ACCEPTED  {count:,} fixture{'s' if count != 1 else ''} as locked ({where})")

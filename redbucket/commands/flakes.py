@@ -7,6 +7,7 @@ from shlex import quote
 
 import click
 
+from redbucket.app.calling import calling
 from redbucket.app.output import emit, finish, read_file
 from redbucket.commands.options import FORMATS, common, reporting, request_of, request_options
 from redbucket.core.errors import ACCEPTED, REFUSED, Misused
@@ -173,7 +174,8 @@ def add(
     if not quiet:
         click.echo(
             f"{nodeid} is frozen until {freeze.expires}; commit {FLAKES_NAME} and {place}, "
-            f"both: freezes count from base\n  git add {quote(FLAKES_NAME)} {quote(place)}"
+            "both: freezes count from base\n  "
+            + calling().here(f"git add {quote(FLAKES_NAME)} {quote(place)}")
         )
     return ACCEPTED
 

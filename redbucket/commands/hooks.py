@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from redbucket.app.calling import calling
 from redbucket.commands.completing import native_hooks
 from redbucket.commands.options import common
 from redbucket.core.errors import ACCEPTED
@@ -71,7 +72,7 @@ def install(hooks: str | None, server: bool, full: bool, folder: Path, quiet: bo
     if static and not full and not quiet:
         click.echo(
             f"{' and '.join(static)}: static guards alone, no test is run; for the tests too (slow; a fast-forward"
-            " meets no other hook): redbucket install --full"
+            f" meets no other hook): {calling().here('redbucket install --full')}"
         )
     if not quiet and not repository.is_bare:
         click.echo(
@@ -105,7 +106,8 @@ def uninstall(folder: Path, quiet: bool, verbose: bool) -> int:
     lines = lines or ["no hook of redbucket's is there"]
     kept = place_of(os.environ, repository.common_dir)
     if kept is not None and kept.is_file():
-        lines.append(f"{kept}: what was judged stays on record (redbucket budget); delete it at any time")
+        show = calling().here("redbucket budget")
+        lines.append(f"{kept}: what was judged stays on record ({show}); delete it at any time")
     if not quiet:
         click.echo("\n".join([f"hooks folder: {place.path}", *lines]))
     return ACCEPTED

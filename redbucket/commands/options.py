@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from redbucket.app.calling import work_in
 from redbucket.app.output import read_file
 from redbucket.commands.completing import revisions
 from redbucket.core.errors import WorldFailed
@@ -24,7 +25,9 @@ FORMATS = ("text", "json", "sarif", "junit", "markdown", "html")
 
 def _within(context: click.Context, parameter: click.Parameter, folder: Path) -> Path:
     """``redbucket -C DIR COMMAND`` means the same as ``redbucket COMMAND -C DIR``; both add up, as in git."""
-    return Path(context.find_root().params.get("folder") or "") / folder
+    place = Path(context.find_root().params.get("folder") or "") / folder
+    work_in(place)
+    return place
 
 
 def writable(context: click.Context, parameter: click.Parameter, output: Path | None) -> Path | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from redbucket.app.calling import calling
 from redbucket.app.output import read_file, tell
 from redbucket.commands.options import common, reporting
 
@@ -54,4 +55,4 @@ def replay(
     with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
         ready = replay_of(opened, recorded, read_file(policy) if policy else None)
         report = ready.report(runs, str(capture), shrink=shrink)
-    return tell(report, form, output, replay_text, quiet=quiet)
+    return tell(report, form, output, lambda told: calling().here(replay_text(told)), quiet=quiet)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from redbucket.app.calling import calling
 from redbucket.app.output import as_json, emit
 from redbucket.commands.completing import revisions
 from redbucket.commands.options import (
@@ -112,7 +113,8 @@ def _by_itself(
         for station in opened.stations.values():
             for said in filter(None, (station.note, station.walls)):
                 click.echo(f"redbucket: {said}", err=True)
-        click.echo(f"  next: redbucket classify {' '.join(shell(str(r)) for r in records)}", err=True)
+        classify = calling().named(f"redbucket classify {' '.join(shell(str(r)) for r in records)}")
+        click.echo(f"  next: {classify}", err=True)
     return UNDECIDED if any(run.broken for run in runs) else ACCEPTED
 
 
@@ -131,6 +133,7 @@ def _of_a_gate(
     from redbucket.app.matrix_desk import run_one
     from redbucket.app.session import session
     from redbucket.edges.progress import Progress
+    from redbucket.formats.clean import shell
     from redbucket.formats.reruns import rerun_summary
 
     known = read_given_ticket(ticket, folder)
@@ -152,9 +155,9 @@ def _of_a_gate(
     emit(run.source, None)
     if not quiet:
         click.echo(f"redbucket: run {number} of {known.of}: {rerun_summary([run])}", err=True)
-        click.echo(
-            f"  next: redbucket gate --records {out} --ticket FILE, with all {known.of} of them", err=True
-        )
+        records = (folder / out).absolute() if calling().folder else folder / out
+        gate = calling().here(f"redbucket gate --records {shell(str(records))} --ticket FILE")
+        click.echo(f"  next: {gate}, with all {known.of} of them", err=True)
     return UNDECIDED if run.broken else ACCEPTED
 
 

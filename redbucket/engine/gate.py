@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from redbucket.core.align import function_of
 from redbucket.core.buckets import Bucket
+from redbucket.core.errors import Misused
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.plural import plural
 from redbucket.core.policy import scope_of
@@ -77,13 +78,7 @@ def gate(request: Request, tools: Tools) -> GateReport:
         report.findings += [_conflict(path) for path in subject.conflicts]
         return report.finish()
     if subject.patch.base == subject.patch.head or not subject.net:
-        report.notes.append(
-            Problem(
-                code="nothing-to-judge",
-                reason="head brings nothing that base does not have",
-                remedy="",
-            )
-        )
+        report.notes += _nothing(subject.patch.head, tools.history)
         return report.finish()
     today = tools.today()
     with ThreadPoolExecutor(1) as pool:  # asking the interpreter about itself takes as long as the guards
@@ -181,6 +176,24 @@ def _limit(clock: Callable[[], float], seconds: float) -> Callable[[], Callable[
         return lambda: clock() - began > seconds
 
     return start
+
+
+def _nothing(head: str, history: History) -> list[Problem]:
+    """Return that there is nothing to judge, and whether head is a first commit."""
+    notes = [
+        Problem(code="nothing-to-judge", reason="head brings nothing that base does not have", remedy="")
+    ]
+    try:
+        history.resolve(f"{head}^1")
+    except Misused:
+        notes.append(
+            Problem(
+                code="first-commit",
+                reason="no commit before head is here, so the last one can't be judged against it",
+                remedy="",
+            )
+        )
+    return notes
 
 
 def _conflict(path: str) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from redbucket.core.calling import AS_WRITTEN, Calling
 from redbucket.core.entropy import kind_of
 from redbucket.core.explanation import Explanation
 from redbucket.core.plural import plural
@@ -62,8 +63,8 @@ def rate(value: Rate) -> str:
     )
 
 
-def explain_text(report: Explanation) -> str:
-    """Return what the experiments found, most wanted first."""
+def explain_text(report: Explanation, calling: Calling = AS_WRITTEN) -> str:
+    """Return what the experiments found, most wanted first; ``calling`` says where its commands are typed."""
     if report.cause:
         out = [f"cause: {report.cause}: {line(report.what)}"]
     else:
@@ -78,7 +79,8 @@ def explain_text(report: Explanation) -> str:
     if report.base:
         out.append(f"  in base: {_counted(report.base)}")
     if report.commands:
-        out += ["  see it:", *(f"    {command}" for command in report.commands)]
+        where = f", in {shell(calling.folder)}" if calling.folder else ""
+        out += [f"  see it{where}:", *(f"    {calling.named(command)}" for command in report.commands)]
     if report.fix:
         out.append(f"  fix: {report.fix}")
     out += [f"  | {part}" for part in lines(report.message)[:_EXCERPT]]

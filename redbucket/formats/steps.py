@@ -60,12 +60,7 @@ def steps(report: GateReport, groups: dict[Group, list[Row]]) -> list[Step]:
         out.append(Step("write, in the base, a test that executes the changed lines"))
     if not out and report.verdict is Verdict.ACCEPT and not report.tests:
         if any(note.code == "nothing-to-judge" for note in report.notes):
-            return [
-                Step("name the branch that is to be merged:", (), ("redbucket gate --head BRANCH",)),
-                Step(
-                    "or judge the last commit against the one before:", (), ("redbucket gate --base HEAD~1",)
-                ),
-            ]
+            return _nothing(report)
         return [Step("run the tests, too:", (), (f"redbucket gate{_range(report)}",))]
     if not out and report.verdict is Verdict.ACCEPT:
         return [Step("nothing to do; no test or guard stands in the way of a merge")]
@@ -74,6 +69,16 @@ def steps(report: GateReport, groups: dict[Group, list[Row]]) -> list[Step]:
         what = "judge it again:" if command.startswith("redbucket") else "try again:"
         out.append(Step(f"then {what}" if out else f"mend what is missing, then {what}", (), (command,)))
     return list(_once(out))
+
+
+def _nothing(report: GateReport) -> list[Step]:
+    named = Step("name the branch that is to be merged:", (), ("redbucket gate --head BRANCH",))
+    if any(note.code == "first-commit" for note in report.notes):
+        return [Step("commit a patch on a branch, and name it:", (), named.commands)]
+    # whoever named a head may stand on another commit
+    head = shell(report.head[:12]) if " --head " in report.command else ""
+    last = f"--base {head}~1 --head {head}" if head else "--base HEAD~1"
+    return [named, Step("or judge the last commit against the one before:", (), (f"redbucket gate {last}",))]
 
 
 def _once(steps: Iterable[Step]) -> Iterator[Step]:
@@ -163,7 +168,12 @@ def _range(report: GateReport) -> str:
 
 def _where(report: GateReport) -> str:
     """Say where commits are put right: whoever names a head may stand on another branch."""
-    return "on the patch's branch " if report.command.startswith("redbucket gate") else ""
+    return "on the patch's branch " if _of_commits(report) else ""
+
+
+def _of_commits(report: GateReport) -> bool:
+    """True if commits were judged by name, and not what is about to be committed or merged."""
+    return report.command.startswith("redbucket ") and " --staged" not in report.command
 
 
 def _back(report: GateReport, paths: Sequence[str]) -> tuple[str, ...]:
@@ -179,7 +189,7 @@ def _back(report: GateReport, paths: Sequence[str]) -> tuple[str, ...]:
         more = f"   # and {plural(len(chosen) - _LISTED, 'more path')}" if len(chosen) > _LISTED else ""
         if words:
             out.append(f"{command} {' '.join(map(shell, words))}{more}")
-    if report.command.startswith("redbucket gate") and out:
+    if _of_commits(report) and out:
         out.append("git commit -m 'Put back what judges'")  # commits are judged
     return tuple(out)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from redbucket.core.calling import AS_WRITTEN, Calling
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.plural import plural
 from redbucket.core.report import GateReport, Problem, Row, Verdict
@@ -31,9 +32,19 @@ _COLOURS = {
 _URGENT = frozenset({Group.MISS, Group.DRIFT, Group.NOISE, Group.BLOCKS})
 
 
-def render(report: GateReport, *, width: int = 80, color: bool = False, verbose: bool = False) -> str:
-    """Return ``report`` as lines of at most ``width`` columns; only ids, paths and commands may be longer."""
-    page = _Page(max(40, width), color, verbose)
+def render(
+    report: GateReport,
+    *,
+    width: int = 80,
+    color: bool = False,
+    verbose: bool = False,
+    calling: Calling = AS_WRITTEN,
+) -> str:
+    """Return ``report`` as lines of at most ``width`` columns; only ids, paths and commands may be longer.
+
+    ``calling`` is how whoever reads it calls redbucket, and from where.
+    """
+    page = _Page(max(40, width), color, verbose, calling)
     return "\n".join(line.rstrip() for line in page.report(report)).strip("\n") + "\n"
 
 
@@ -44,8 +55,8 @@ def shown_findings(report: GateReport, *, verbose: bool = False) -> list[Finding
 
 
 class _Page:
-    def __init__(self, width: int, color: bool, verbose: bool) -> None:
-        self.width, self.color, self.verbose = width, color, verbose
+    def __init__(self, width: int, color: bool, verbose: bool, calling: Calling) -> None:
+        self.width, self.color, self.verbose, self.calling = width, color, verbose, calling
         self.prose = min(width, _WIDEST_PROSE)
 
     def paint(self, style: str, text: str) -> str:
@@ -88,14 +99,17 @@ class _Page:
             return
         yield ""
         if len(todo) == 1 and not todo[0].subjects and not todo[0].commands:
-            first, *rest = wrap(line(todo[0].text), self.prose, "Next: ")
+            first, *rest = wrap(line(self.calling.here(todo[0].text)), self.prose, "Next: ")
             yield from (self.paint("bold", "Next:") + first[len("Next:") :], *rest)
             return
         yield self.paint("bold", "Next")
         for number, step in enumerate(todo, 1):
-            yield from wrap(line(step.text), self.prose, f"  {number}. ")
+            yield from wrap(line(self.calling.here(step.text)), self.prose, f"  {number}. ")
             yield from self.tests([f"       {line(subject)}" for subject in step.subjects], 3, "       ")
-            yield from (f"       $ {command}" for command in step.commands)
+            for command in step.commands:
+                # what was typed has its place already
+                place = self.calling.named if command == report.command else self.calling.here
+                yield f"       $ {place(command)}"
 
     def tests(self, items: Sequence[str], limit: int, indent: str) -> Iterator[str]:
         shown = len(items) if self.verbose else limit
@@ -115,7 +129,7 @@ class _Page:
             # the end of an output says more than its start
             yield from self.quoted(rest[-_EXCERPT_VERBOSE if self.verbose else -_EXCERPT :], "    ")
             if problem.remedy:
-                yield from wrap(line(problem.remedy), self.prose, "    -> ", "       ")
+                yield from wrap(line(self.calling.here(problem.remedy)), self.prose, "    -> ", "       ")
         if len(problems) > shown:
             yield f"  {_more(len(problems) - shown, each)}"
 
@@ -147,7 +161,7 @@ class _Page:
             yield f"         {line(finding.nodeid)}"
         yield from wrap(line(finding.reason), self.prose, " " * 9)
         if finding.remedy:
-            remedy = "as above" if finding.remedy in said else line(finding.remedy)
+            remedy = "as above" if finding.remedy in said else line(self.calling.here(finding.remedy))
             yield from wrap(remedy, self.prose, " " * 9 + "-> ")
 
     def group(self, group: Group, rows: Sequence[Row], elsewhere: str = "") -> Iterator[str]:
@@ -196,7 +210,8 @@ class _Page:
         if spend and row.spend:
             yield from wrap(line(row.spend), self.prose, "      to do: ")
         if row.capture:
-            yield from wrap(f"redbucket replay {shell(line(row.capture))}", self.width, "      again: ")
+            again = self.calling.here(f"redbucket replay {shell(line(row.capture))}")
+            yield from wrap(again, self.width, "      again: ")
         if self.verbose:
             yield from self.evidence(row)
         yield from self.excerpt(row.message)

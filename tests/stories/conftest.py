@@ -25,6 +25,8 @@ def seal(patch: pytest.MonkeyPatch, place: Path) -> Path:
     patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     patch.setenv("REDBUCKET_TMPDIR", str(shops))
     patch.setenv("VIRTUAL_ENV", sys.prefix)
+    # as in an activated environment; a story where redbucket is not found says so
+    patch.setenv("PATH", f"{Path(sys.prefix) / 'bin'}{os.pathsep}{os.environ['PATH']}")
     patch.setenv("REDBUCKET_LEDGER", "off")  # a story that is about it names one
     return shops
 

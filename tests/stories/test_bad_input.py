@@ -81,7 +81,7 @@ def test_a_shallow_clone(tmp_path: Path) -> None:
     )
     ended = redbucket("gate", "-C", tmp_path / "shallow", "--base", "main", "--head", "origin/agent/fix")
     assert_clear(ended, 2, "shallow-clone")
-    assert "git fetch --unshallow" in ended.err
+    assert f"git -C {tmp_path / 'shallow'} fetch --unshallow" in ended.err
 
 
 def test_an_empty_repository(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_no_protected_branch(tmp_path: Path) -> None:
     shop.repo.git("branch", "--move", "main", "trunk")
     ended = shop.refused()
     assert_clear(ended, 3, "no-base")
-    assert "redbucket gate --base REV" in ended.err
+    assert f"redbucket -C {shop.path} gate --base REV" in ended.err
 
 
 def test_a_dirty_work_tree_is_irrelevant_and_said(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_base_equals_head(tmp_path: Path) -> None:
     shop = Shop.open(tmp_path)
     told = shop.gate("main")
     assert (told.exit_code, told.report["verdict"], told.report["tests"]) == (0, "accept", [])
-    assert [n["code"] for n in told.report["notes"]] == ["nothing-to-judge"]
+    assert [n["code"] for n in told.report["notes"]] == ["nothing-to-judge", "first-commit"]
 
 
 def test_head_is_behind_base(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_head_is_behind_base(tmp_path: Path) -> None:
     shop.repo.commit({"NEWS": "news\n"}, "more")
     told = shop.gate("old")
     assert told.exit_code == 0
-    assert [n["code"] for n in told.report["notes"]] == ["nothing-to-judge"]
+    assert [n["code"] for n in told.report["notes"]] == ["nothing-to-judge", "first-commit"]
 
 
 def test_an_empty_patch(tmp_path: Path) -> None:

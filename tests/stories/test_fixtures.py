@@ -372,7 +372,7 @@ def test_what_is_not_staged_is_said_with_the_way_to_stage_it(repo: Repo) -> None
     repo.write({ONE: '{"a": 2}\n'})
     ended = fixtures(repo, "refresh", ONE)
     assert (ended.exit_code, ended.errors) == (3, ["not-staged"])
-    assert f"git add {ONE}" in ended.err
+    assert f"git -C {repo.path} add {ONE}" in ended.err
     # beside one that is staged, too; a file that is only touched, or gone, is no change to stage
     repo.stage({TWO: "zwei\n"})
     assert fixtures(repo, "refresh", TWO, ONE).errors == ["not-staged"]
@@ -387,7 +387,7 @@ def test_a_new_fixture_that_git_does_not_track_is_said(repo: Repo) -> None:
     repo.write({"tests/data/new.json": "3\n", "tests/notes.py": ""})
     ended = fixtures(repo, "lock")
     assert ended.out.startswith("nothing to do") and "a recorded fixture is not staged" in ended.err
-    (command,) = [row.strip().removeprefix("$ ") for row in ended.err.splitlines() if "git add" in row]
+    (command,) = [row.strip().removeprefix("$ ") for row in ended.err.splitlines() if " add " in row]
     repo.git(*shlex.split(command)[1:])
     ended = fixtures(repo, "lock")
     assert ended.exit_code == 2 and "not staged" not in ended.err

@@ -75,7 +75,7 @@ def test_from_add_to_remove(shop: Shop, machine: Machine) -> None:
     assert ended.exit_code == 0, ended.err
     assert ended.out == (
         f"{ID} is frozen until {SOON}; commit flakes.toml and runs/c.json, both: freezes count from base\n"
-        "  git add flakes.toml runs/c.json\n"
+        f"  git -C {shop.path} add flakes.toml runs/c.json\n"
     )
     assert machine.asked == [ID]
     assert flakes(shop) == (
@@ -286,7 +286,7 @@ def test_check_sees_a_capture_that_is_not_committed(tmp_path: Path, machine: Mac
     shop = Shop.open(tmp_path)
     shop.repo.write({"runs/c.json": capture()})
     added = add(shop)
-    assert added.out.endswith("  git add flakes.toml runs/c.json\n"), added.err
+    assert added.out.endswith(f"  git -C {shop.path} add flakes.toml runs/c.json\n"), added.err
     told = reported("flakes", "check", "-C", shop.path)
     (refused,) = [f for f in told.findings("flake-expiry") if f["severity"] == "refuse"]
     assert "its replay runs/c.json is not in the tree" in refused["reason"]

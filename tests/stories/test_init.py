@@ -204,7 +204,7 @@ def test_no_tests_are_no_guess(tmp_path: Path) -> None:
     before = repo.snapshot()
     ended = init(repo, "--yes")
     assert (ended.exit_code, ended.errors) == (2, ["no-tests-seen"])
-    assert "redbucket init -- COMMAND" in ended.err
+    assert f"redbucket -C {repo.path} init -- COMMAND" in ended.err
     assert repo.snapshot() == before
 
 

@@ -353,7 +353,7 @@ def test_hooks_that_are_there_run_first_and_come_back_to_the_byte(
         f"hooks folder: {folder}\n" in said and "pre-push: installed before the hook that was there" in said
     )
     once = hooks(shop.repo)
-    assert "redbucket install --full" in said
+    assert f"redbucket -C {shop.path} install --full" in said
     assert "pre-push: unchanged" in install(shop.repo).out and hooks(shop.repo) == once
     assert install(shop.repo, "--full").out.count("updated") == len(LOCAL)
     bare(shop)

@@ -261,7 +261,7 @@ def test_a_saved_report_gives_what_the_gate_would_have_given(green: Shop, tmp_pa
     saved = tmp_path / "verdict.json"
     assert redbucket(*guards(green, "--format", "json", "--output", saved)).exit_code == 0
     told = json.loads(saved.read_text())
-    ended = redbucket("report", saved, "--format", form)
+    ended = redbucket("report", "-C", green.path, saved, "--format", form)
     assert (ended.exit_code, ended.err) == (0, "")
     directly = redbucket(*guards(green, "--format", form))
     # but for the time that each took
