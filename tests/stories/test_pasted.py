@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from redbucket.app.calling import calling, place, program
+from redbucket.core.calling import AS_WRITTEN
 from tests.stories.kit import CONSOLE, Ended, Shop, redbucket
 
 SYSTEM = "/usr/bin:/bin"
@@ -164,9 +165,9 @@ def test_the_demo_ends_with_commands_that_work(tmp_path: Path, start: list[str])
 def test_a_server_speaks_to_whoever_pushes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", SYSTEM)
     monkeypatch.setattr(sys, "argv", [CONSOLE])
-    assert calling().here("redbucket gate") == f"{CONSOLE} gate"
+    assert calling().program == CONSOLE
     monkeypatch.setenv("GIT_QUARANTINE_PATH", "/srv/project.git/objects/incoming-1")
-    assert calling().here("redbucket gate") == "redbucket gate"
+    assert calling() == AS_WRITTEN
 
 
 def test_the_place_is_the_top_of_the_work_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
