@@ -22,7 +22,7 @@ from redbucket.commands.options import common, reporting, request_of, request_op
     type=click.Path(path_type=Path),
     help="Keep each result in this file, and go on from what it holds.",
 )
-@reporting("text", "json")
+@reporting("text", "json", "html")
 @common
 def oracle(
     base: str | None,
@@ -46,6 +46,7 @@ def oracle(
 
     \b
       redbucket oracle --base main --head agent/fix
+      redbucket oracle --base main --head agent/fix --format html --output oracle.html
       redbucket oracle --mutants 500 --budget 600 --resume oracle.jsonl
     """
     from redbucket.app import property_desk
@@ -58,4 +59,8 @@ def oracle(
         report = property_desk.oracle(
             opened, request, most=mutants, budget=budget, resume=folder / resume if resume else None
         )
+    if form == "html":
+        from redbucket.formats.oraclehtml import oracle_html
+
+        return tell(report, form, output, oracle_html, quiet=quiet)
     return tell(report, form, output, partial(oracle_text, verbose=verbose), quiet=quiet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
 import msgspec
@@ -56,8 +57,47 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     by: str = ""
 
 
+class Fate(str, Enum):
+    """What became of a mutant in the hands of some tests; ``hung`` is killed by running out of time."""
+
+    KILLED = "killed"
+    HUNG = "hung"
+    SURVIVED = "survived"
+    NOT_RUN = "not run"
+    UNTRIED = "untried"
+
+
+class ChangedLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A changed line of the merge tree; how many passing trusted tests run it, and how many of the patch's own."""
+
+    path: str
+    line: int
+    code: str
+    trusted: int = 0
+    own: int = 0
+
+
+class SampledMutant(msgspec.Struct, frozen=True, kw_only=True):
+    """A mutant of a changed line, and its fate; ``trusted_by`` and ``own_by`` are the first tests that killed it.
+
+    ``own`` is None where no test of the patch's own was asked. ``diff`` is there where it survived some tests.
+    """
+
+    path: str
+    line: int
+    operator: str
+    diff: str = ""
+    trusted: Fate = Fate.UNTRIED
+    trusted_by: str = ""
+    own: Fate | None = None
+    own_by: str = ""
+
+
 class OracleReport(msgspec.Struct, frozen=True, kw_only=True):
-    """``own`` is the same for the patch's own tests. ``untried`` mutants were left for want of time."""
+    """``own`` is the same for the patch's own tests. ``untried`` mutants were left for want of time.
+
+    ``lines`` are all changed lines that count, and ``mutants`` all that were sampled, in the order of the source.
+    """
 
     schema: str = SCHEMA
     exit_code: int = 0
@@ -67,6 +107,8 @@ class OracleReport(msgspec.Struct, frozen=True, kw_only=True):
     trusted: Strength
     own: Strength
     survivors: list[Survivor] = []
+    lines: list[ChangedLine] = []
+    mutants: list[SampledMutant] = []
     possible: int = 0
     sampled: int = 0
     untried: int = 0

@@ -8,6 +8,7 @@ import msgspec
 
 from redbucket.core.buckets import Bucket
 from redbucket.core.findings import Finding
+from redbucket.core.oracled import OracleReport
 
 SCHEMA = "redbucket.gate/1"
 
@@ -76,7 +77,7 @@ class GateReport(msgspec.Struct, frozen=True, kw_only=True):
     """What ``redbucket gate --format json`` prints.
 
     ``added`` are the paths of findings that the base does not have; ``signatures`` says whether its policy
-    names signers, so that a person can endorse.
+    names signers, so that a person can endorse. ``oracle`` is what the policy's ``oracle`` saw, if it looked.
     """
 
     schema: str = SCHEMA
@@ -104,3 +105,4 @@ class GateReport(msgspec.Struct, frozen=True, kw_only=True):
     duration: float = 0.0
     kept: str | None = None
     moved: list[MovedFixture] = []
+    oracle: OracleReport | None = None

@@ -11,6 +11,7 @@ from redbucket.core.align import function_of
 from redbucket.core.buckets import Bucket
 from redbucket.core.errors import Misused
 from redbucket.core.findings import Finding, Severity
+from redbucket.core.oracled import OracleReport
 from redbucket.core.plural import plural
 from redbucket.core.policy import scope_of
 from redbucket.core.report import GateReport, IdentityReport, Problem, Row
@@ -136,7 +137,7 @@ def gate(request: Request, tools: Tools) -> GateReport:
     if subject.policy.gate.oracle != "off" and not specs.whole and not any(row.blocks for row in report.rows):
         from redbucket.engine.oraclegate import weak_oracle
 
-        said, notes = weak_oracle(
+        report.oracle, said, notes = weak_oracle(
             subject, tools.objects, specs, bench, tools.say, lambda: tools.clock() - began > budget
         )
         report.findings += said
@@ -254,6 +255,7 @@ class _Report:
         self.problems: list[Problem] = []
         self.notes: list[Problem] = []
         self.untrusted_green = False
+        self.oracle: OracleReport | None = None
         self.seed = ""
         self.reruns = 0
         self.interpreter = ""
@@ -282,6 +284,7 @@ class _Report:
             notes=self.notes,
             counts=count(self.rows),
             untrusted_green=self.untrusted_green,
+            oracle=self.oracle,
             reruns=self.reruns,
             interpreter=self.interpreter,
             duration=round(self._clock() - self._began, 3),

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from redbucket.core.classification import FAILING
 from redbucket.core.errors import Undecided
 from redbucket.core.mutants import Mutant, mutants, sample
-from redbucket.core.oracled import OracleReport, Strength, Survivor, Tried
+from redbucket.core.oracled import (
+    ChangedLine,
+    Fate,
+    OracleReport,
+    SampledMutant,
+    Strength,
+    Survivor,
+    Tried,
+)
 from redbucket.core.patch import Entry
 from redbucket.core.plural import plural
 from redbucket.core.records import Outcome, Run, Test
@@ -55,9 +64,12 @@ class Oracle:
         sides = {world: _touching(tests) for world, tests in asked.items()}
         survivors: list[Survivor] = []
         strengths = {}
+        fates: dict[str, dict[Mutant, tuple[Fate, str]]] = {}
+        ran = {world: _ran(touching) for world, touching in sides.items()}
         for world, touching in sides.items():
             tried = self._try(world, touching, chosen)
             strengths[world] = _strength(asked[world], touching, lines, tried)
+            fates[world] = {m: _fate(ran[world][f"{m.path}:{m.line}"], tried.get(m)) for m in chosen}
             if world == "H":
                 survivors = self._survivors(tried, touching)
         subject = self.subject
@@ -68,6 +80,8 @@ class Oracle:
             trusted=strengths["H"],
             own=strengths.get("P") or Strength(lines=len(lines)),
             survivors=survivors,
+            lines=self._lines(ran),
+            mutants=[self._sampled(m, fates["H"][m], fates.get("P", {}).get(m)) for m in chosen],
             possible=len(possible),
             sampled=len(chosen),
             untried=self.untried,
@@ -77,6 +91,34 @@ class Oracle:
 
     def _of(self, path: str, numbers: Iterable[int]) -> list[Mutant]:
         return mutants(self.subject.merged.read(path), path, list(numbers))
+
+    # -- what was seen, line by line ---------------------------------------------------------------
+
+    def _lines(self, ran: Mapping[str, Counter[str]]) -> list[ChangedLine]:
+        found = []
+        for path, numbers in sorted(self.specs.lines.items()):
+            # bytes: the lines of Python's parser, which a form feed does not end
+            source = [one.decode("utf-8", "replace") for one in self.subject.merged.read(path).splitlines()]
+            for n in numbers:
+                trusted, own = (ran[w][f"{path}:{n}"] if w in ran else 0 for w in ("H", "P"))
+                code = source[n - 1] if n <= len(source) else ""
+                found.append(ChangedLine(path=path, line=n, code=code, trusted=trusted, own=own))
+        return found
+
+    def _sampled(
+        self, mutant: Mutant, trusted: tuple[Fate, str], own: tuple[Fate, str] | None
+    ) -> SampledMutant:
+        lives = Fate.SURVIVED in (trusted[0], own[0] if own else None)
+        return SampledMutant(
+            path=mutant.path,
+            line=mutant.line,
+            operator=mutant.operator,
+            diff=mutant.diff(self.subject.merged.read(mutant.path)) if lives else "",
+            trusted=trusted[0],
+            trusted_by=trusted[1],
+            own=own[0] if own else None,
+            own_by=own[1] if own else "",
+        )
 
     # -- which tests run which lines --------------------------------------------------------------
 
@@ -196,6 +238,22 @@ def _judged(mutant: Mutant, world: str, tree: str, run: Run) -> Tried:
 def _touching(tests: Mapping[str, Test]) -> dict[str, Test]:
     """Return the tests that passed and ran a changed line: they can notice a fault on it."""
     return {n: t for n, t in tests.items() if t.outcome is Outcome.PASSED and t.touched}
+
+
+def _ran(touching: Mapping[str, Test]) -> Counter[str]:
+    """Return how many tests ran each place."""
+    return Counter(place for test in touching.values() for place in set(test.touched))
+
+
+def _fate(tests: int, result: Tried | None) -> tuple[Fate, str]:
+    """Return what became of a mutant whose line ``tests`` ran, and the test that killed it."""
+    if not tests:
+        return Fate.NOT_RUN, ""
+    if result is None:
+        return Fate.UNTRIED, ""
+    if result.killed:
+        return Fate.HUNG if result.hung else Fate.KILLED, result.by
+    return Fate.SURVIVED, ""
 
 
 def _strength(

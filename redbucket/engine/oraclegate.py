@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from redbucket.core.errors import Undecided
 from redbucket.core.findings import Finding, Severity
+from redbucket.core.oracled import OracleReport
 from redbucket.core.report import Problem
 from redbucket.engine.oracle import Oracle
 from redbucket.engine.ports import Bench, Objects
@@ -22,19 +23,19 @@ def weak_oracle(
     bench: Bench,
     say: Callable[[str], None],
     over: Callable[[], bool],
-) -> tuple[list[Finding], list[Problem]]:
-    """Return what the policy's ``oracle`` says of a patch whose tests are green, and why it could not be looked at."""
+) -> tuple[OracleReport | None, list[Finding], list[Problem]]:
+    """Return what was seen of a green patch, what the policy says of it, and why it could not be looked at."""
     gate = subject.policy.gate
     if gate.oracle == "off" or not specs.lines:
-        return [], []
+        return None, [], []
     look = Oracle(subject, objects, specs, bench, gate.oracle_mutants, say, over, own=False)
     try:
         report = look.run()
     except Undecided as error:
-        return [], [Problem(code="oracle-broken", reason=error.reason, remedy=error.remedy)]
+        return None, [], [Problem(code="oracle-broken", reason=error.reason, remedy=error.remedy)]
     share = report.trusted.share
     if share is None or share >= gate.oracle_threshold:
-        return [], []
+        return report, [], []
     first = report.survivors[0] if report.survivors else None
     example = f"; `{first.operator}` on line {first.line} of {first.path} goes unnoticed" if first else ""
     finding = Finding(
@@ -47,4 +48,4 @@ def weak_oracle(
         f"(the policy asks for {gate.oracle_threshold:.0%}){example}",
         remedy="have a person add a property that fails on these faults: `redbucket oracle` lists them",
     )
-    return [finding], []
+    return report, [finding], []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from redbucket.core.report import GateReport, Verdict
-from redbucket.formats import htmlview, phrases
+from redbucket.formats import htmlview, oraclehtml, phrases
 from redbucket.formats.clean import line
 from redbucket.formats.page import page
 from redbucket.formats.todo import to_do
@@ -19,6 +19,7 @@ def render(report: GateReport, *, width: int = 80, color: bool = False, verbose:
     layout = htmlview.columns(report.tests)
     return page(
         "report.html",
+        styles=["lines.css"],
         script="report.js",
         data=htmlview.matrix(report),
         verdict=phrases.verdict_word(report.verdict),
@@ -31,6 +32,8 @@ def render(report: GateReport, *, width: int = 80, color: bool = False, verbose:
         findings=htmlview.findings(report),
         sections=htmlview.sections(groups),
         moved=[htmlview.moved(fixture) for fixture in report.moved],
+        oracle=oraclehtml.view(report.oracle) if report.oracle else None,
+        oracle_says=oraclehtml.headline(report.oracle.trusted) if report.oracle else "",
         heads=htmlview.heads(layout),
         count=len(report.tests),
         counts=[(htmlview.KEYS[group], group.value, len(rows)) for group, rows in groups.items() if rows],

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from redbucket.core.buckets import Bucket
 from redbucket.core.findings import Finding, Severity
+from redbucket.core.oracled import ChangedLine, Fate, OracleReport, SampledMutant, Strength, Survivor
 from redbucket.core.report import GateReport, IdentityReport, MovedFixture, Problem, Row, Verdict
 
 BASE = "1f2e3d4c5b6a79881f2e3d4c5b6a79881f2e3d4c"
@@ -125,6 +128,47 @@ MOVED = [
     ),
     MovedFixture(path="tests/data/key.txt", kind="not shown", said="a secret was found in it"),
 ]
+
+
+def oracle(text: str = "") -> OracleReport:
+    """Return what an oracle saw, with own tests; with ``text`` every free text of it is that."""
+    path, test = text or "pkg/money.py", text or "tests/test_m.py::test_split"
+    code = [
+        text or c for c in ("    share = amount // parts", "    rest = amount % parts", "    return None")
+    ]
+    diff = f"--- a\n+++ b\n@@ -2 +2 @@\n-{code[0]}\n+{code[0]}"
+    killed = SampledMutant(path=path, line=2, operator=text or "// to *", trusted=Fate.KILLED, own=Fate.HUNG)
+    lives = SampledMutant(path=path, line=2, operator=text or "return None", trusted=Fate.SURVIVED)
+    unseen = SampledMutant(path=path, line=9, operator=text or "drop the return", trusted=Fate.NOT_RUN)
+    mutants = [
+        msgspec.structs.replace(killed, trusted_by=test, own_by=test),
+        msgspec.structs.replace(lives, diff=diff, own=Fate.UNTRIED),
+        msgspec.structs.replace(unseen, own=Fate.NOT_RUN),
+    ]
+    return OracleReport(
+        base=text or BASE,
+        head=text or HEAD,
+        trusted=Strength(
+            tests=2, lines=3, executed=2, mutable=2, noticed=1, mutants=3, killed=1, failing=[test]
+        ),
+        own=Strength(tests=1, lines=3, executed=1, mutable=2, noticed=1, mutants=3, killed=1, hung=1),
+        survivors=[
+            Survivor(path=path, line=2, operator=mutants[1].operator, diff=mutants[1].diff, tests=[test])
+        ],
+        lines=[
+            ChangedLine(path=path, line=2, code=code[0], trusted=2, own=1),
+            ChangedLine(path=path, line=3, code=code[1], trusted=1),
+            ChangedLine(path=path, line=9, code=code[2]),
+        ],
+        mutants=mutants,
+        possible=7,
+        sampled=3,
+        untried=1,
+        notes=[text or "a note"],
+        seconds=3.2,
+    )
+
+
 COMMON = {
     "base": BASE,
     "head": HEAD,
@@ -144,6 +188,7 @@ FULL = GateReport(
     undecided=[Problem(code="no-seed", reason="one run has no seed", remedy="set TEST_SEED")],
     notes=[Problem(code="dirty-work-tree", reason="the work tree is not judged, only commits are")],
     moved=MOVED,
+    oracle=oracle(),
     **COMMON,  # type: ignore[arg-type]
 )
 BROKEN = GateReport(
@@ -212,6 +257,7 @@ def hostile() -> GateReport:
             MovedFixture(path=EVIL, kind=EVIL, said=EVIL, places=[(EVIL, EVIL, EVIL)]),
             MovedFixture(path=EVIL, kind="payload", lines=[f"-{EVIL}", f"+{EVIL}", EVIL, f"@@ {EVIL}"]),
         ],
+        oracle=oracle(EVIL),
         interpreter=EVIL,
         kept=EVIL,
     )
@@ -220,7 +266,21 @@ def hostile() -> GateReport:
 def large(n: int) -> GateReport:
     """Return a report of ``n`` rows, a third of which are passes."""
     makers = (MISS, NOISE, PASSES[0])
-    import msgspec
-
     tests = [msgspec.structs.replace(makers[i % 3], nodeid=f"tests/test_{i}.py::test") for i in range(n)]
     return GateReport(verdict=Verdict.REFUSE, exit_code=1, tests=tests, reruns=3)
+
+
+def long_oracle(n: int) -> OracleReport:
+    """Return what an oracle saw of ``n`` changed lines of one file, with a survivor on every hundredth."""
+    lines = [
+        ChangedLine(path="a.py", line=i + 1, code=f"    x{i} = f(x{i - 1}) + {i}", trusted=i % 3)
+        for i in range(n)
+    ]
+    mutants = [
+        SampledMutant(
+            path="a.py", line=i + 1, operator="+ to -", trusted=Fate.SURVIVED, diff="---\n+++\n@@\n-a\n+b"
+        )
+        for i in range(0, n, 100)
+    ]
+    numbers = Strength(tests=2, lines=n, executed=n // 3 * 2, mutable=len(mutants), mutants=len(mutants))
+    return OracleReport(trusted=numbers, own=Strength(lines=n), lines=lines, mutants=mutants)

@@ -90,7 +90,7 @@ def filled(text: str) -> GateReport:
     return msgspec.structs.replace(
         r.FULL, tests=[row], findings=[finding], undecided=[problem], notes=[problem], moved=[fixture],
         summary=text, base=text, base_name=text, head=text, seed=text, interpreter=text, kept=text,
-        identity=msgspec.structs.replace(r.FULL.identity, marks=[text]),
+        identity=msgspec.structs.replace(r.FULL.identity, marks=[text]), oracle=r.oracle(text),
     )  # fmt: skip
 
 

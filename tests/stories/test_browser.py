@@ -12,9 +12,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from redbucket.core.oracled import OracleReport
 from redbucket.core.report import GateReport
 from redbucket.formats.clean import line
 from redbucket.formats.html import render
+from redbucket.formats.oraclehtml import oracle_html
 from tests.formats import reports as r
 from tests.formats.test_html import ATTACKS, filled
 from tests.stories.kit import SHOP, Shop, redbucket
@@ -45,10 +47,13 @@ def browser() -> Iterator[webdriver.Chrome]:
 
 
 @pytest.fixture
-def opened(browser: webdriver.Chrome, tmp_path: Path) -> Callable[[GateReport], webdriver.Chrome]:
-    def open_(report: GateReport) -> webdriver.Chrome:
+def opened(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> Callable[[GateReport | OracleReport], webdriver.Chrome]:
+    def open_(report: GateReport | OracleReport) -> webdriver.Chrome:
         place = tmp_path / "report.html"
-        place.write_text(render(report), encoding="utf-8")
+        page = oracle_html(report) if isinstance(report, OracleReport) else render(report)
+        place.write_text(page, encoding="utf-8")
         sized(browser, 1300, 900)
         browser.get(place.as_uri())
         return browser
@@ -81,7 +86,7 @@ def shown(browser: webdriver.Chrome) -> str:
     return str(browser.find_element(By.ID, "shown").text)
 
 
-Opened = Callable[[GateReport], webdriver.Chrome]
+Opened = Callable[[GateReport | OracleReport], webdriver.Chrome]
 
 
 @pytest.mark.parametrize("text", ATTACKS)
@@ -211,22 +216,31 @@ return [count, bad, getComputedStyle(document.body).backgroundColor];
 """
 
 
-def test_it_can_be_read_by_day_and_by_night(opened: Opened) -> None:
+@pytest.mark.parametrize(("report", "least"), [(r.FULL, 300), (r.oracle(), 40)])
+def test_it_can_be_read_by_day_and_by_night(
+    opened: Opened, report: GateReport | OracleReport, least: int
+) -> None:
     backs = set()
     for scheme in ("light", "dark"):
-        page = opened(r.FULL)
+        page = opened(report)
+        page.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
         feature = {"name": "prefers-color-scheme", "value": scheme}
         page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
         count, bad, back = page.execute_script(CONTRAST)
-        assert count > 300
+        assert count > least
         assert bad == []
         backs.add(back)
     assert len(backs) == 2
 
 
-@pytest.mark.parametrize("report", [r.FULL, r.hostile(), filled("w" * 3000)])
+WIDE = [r.FULL, r.hostile(), filled("w" * 3000), r.oracle(), r.oracle("w" * 3000)]
+
+
+@pytest.mark.parametrize("report", WIDE)
 @pytest.mark.parametrize("width", [320, 800, 2200])
-def test_nothing_is_wider_than_the_window(opened: Opened, width: int, report: GateReport) -> None:
+def test_nothing_is_wider_than_the_window(
+    opened: Opened, width: int, report: GateReport | OracleReport
+) -> None:
     page = opened(report)
     sized(page, width, 900)
     page.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
@@ -256,6 +270,36 @@ def test_twenty_thousand_tests(opened: Opened) -> None:
     assert [b[1] - a[1] for a, b in pairwise(places)] == [1] * (len(places) - 1)
     page.find_element(By.ID, "search").send_keys("test_12345.py")
     until(page, lambda: shown(page) == "1 of 20,000 tests")
+
+
+def test_twenty_thousand_changed_lines(opened: Opened) -> None:
+    page = opened(r.long_oracle(20_000))
+    # what is closed is not laid out, and nothing of it is out of reach
+    parts = page.find_elements(By.CSS_SELECTOR, "details.source")
+    assert [part.get_attribute("open") is not None for part in parts] == [True] * 12 + [False] * 188
+    worst = page.execute_async_script(
+        "const done = arguments[0]; const times = []; let last = performance.now();"
+        "function step(now) { times.push(now - last); last = now; scrollBy(0, 400);"
+        "  if (times.length < 60) requestAnimationFrame(step); else done(Math.max(...times)); }"
+        "requestAnimationFrame(step);"
+    )
+    assert worst < 1000, "one picture took too long"  # about a tenth of it, where nothing else runs
+    last = parts[-1].find_element(By.TAG_NAME, "summary")
+    last.send_keys(Keys.ENTER)
+    assert parts[-1].find_elements(By.CSS_SELECTOR, "tbody tr")[-1].text.split()[0] == "20000"
+
+
+def test_a_survivor_is_opened_by_keyboard_and_read_aloud(opened: Opened) -> None:
+    page = opened(r.oracle())
+    fault = page.find_element(By.CSS_SELECTOR, "details.faults")
+    assert "return None" not in fault.text
+    fault.find_element(By.TAG_NAME, "summary").send_keys(Keys.ENTER)
+    assert "return None: trusted tests: survived" in fault.text
+    tree = page.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    said = [(n["role"]["value"], n["name"]["value"]) for n in tree if "role" in n and "name" in n]
+    assert {("columnheader", "trusted tests"), ("columnheader", "own tests"), ("rowheader", "2")} <= set(said)
+    assert ("region", "pkg/money.py, lines 2 to 9") in said
+    assert any(role in ("cell", "gridcell") and "1 killed, 1 survived" in name for role, name in said)
 
 
 def test_without_scripts_all_but_the_table_is_there(browser: webdriver.Chrome, opened: Opened) -> None:

@@ -49,6 +49,14 @@ def test_coverage_without_an_oracle_shows_and_a_look_goes_on(tmp_path: Path) -> 
     for one in hollow["survivors"]:
         assert one["tests"] == ["tests/test_m.py::test_split"]
         assert one["diff"].count("\n-    ") == 1
+    shown = [(one["path"], one["line"], one["code"], one["trusted"], one["own"]) for one in hollow["lines"]]
+    assert shown == [
+        ("money.py", 2, "    share = amount // parts", 1, 1),
+        ("money.py", 3, "    rest = amount - share * parts", 1, 1),
+    ]
+    assert len(hollow["mutants"]) == hollow["sampled"]
+    assert {(m["trusted"], m["own"]) for m in hollow["mutants"]} == {("survived", "survived")}
+    assert [m["diff"] for m in hollow["mutants"]] == [s["diff"] for s in hollow["survivors"]]
     real = opened(tmp_path / "real", REAL)
     state = tmp_path / "state.jsonl"
     first = looked(real, "--resume", state, "--mutants", "3")
@@ -61,17 +69,29 @@ def test_coverage_without_an_oracle_shows_and_a_look_goes_on(tmp_path: Path) -> 
         k: first[k] for k in ("trusted", "own", "survivors")
     }
     assert first["trusted"]["noticed"] == first["trusted"]["mutable"] > 0
+    assert first["mutants"] == second["mutants"]
+    for one in first["mutants"]:
+        assert (one["trusted"], one["trusted_by"]) == ("killed", "tests/test_m.py::test_split")
+        assert bool(one["diff"]) == (one["own"] == "survived")
 
 
 def test_a_test_that_fails_is_not_asked_and_is_named(tmp_path: Path) -> None:
     wrong = "from money import split\n\n\ndef test_split():\n    assert split(11, 3) == [4, 4, 4]\n"
-    told = looked(opened(tmp_path, wrong), "--mutants", "1")
+    shop = opened(tmp_path, wrong)
+    told = looked(shop, "--mutants", "1")
     assert (told["trusted"]["tests"], told["trusted"]["executed"]) == (0, 0)
     assert (told["trusted"]["failing"], told["trusted"]["failing_there"]) == (
         ["tests/test_m.py::test_split"],
         1,
     )
     assert told["own"].get("failing", []) == []
+    # its line counts as one that no test runs, since none of those that do can be asked
+    assert [(line["trusted"], line["own"]) for line in told["lines"]] == [(0, 1), (0, 1)]
+    assert [mutant["trusted"] for mutant in told["mutants"]] == ["not run"]
+    words = ("oracle", "-C", shop.path, "--base", "main", "--head", "agent/fix", "--mutants", "1")
+    page = redbucket(*words, "--format", "html")
+    assert page.exit_code == 0, page.err
+    assert page.out.startswith("<!DOCTYPE html>") and "rest = amount - share * parts" in page.out
 
 
 @pytest.mark.slow
@@ -81,7 +101,11 @@ def test_the_gate_refuses_green_that_rests_on_no_oracle(tmp_path: Path) -> None:
     (finding,) = told.findings("weak-oracle")
     assert (told.exit_code, finding["severity"], finding["path"]) == (1, "refuse", "money.py")
     assert "notice a fault on 0 of 2" in finding["reason"]
-    assert opened(tmp_path / "real", REAL, rules).gate().findings("weak-oracle") == []
+    assert [one["trusted"] for one in told.report["oracle"]["lines"]] == [1, 1]
+    assert {one["own"] for one in told.report["oracle"]["mutants"]} == {None}
+    real = opened(tmp_path / "real", REAL, rules).gate()
+    assert real.findings("weak-oracle") == []
+    assert {one["trusted"] for one in real.report["oracle"]["mutants"]} == {"killed"}
 
 
 def test_results_are_kept_a_line_each_and_a_cut_line_is_no_harm(tmp_path: Path) -> None:
