@@ -32,6 +32,24 @@ from redbucket.engine.written import touched, written
 
 
 @dataclass
+class _Ids:
+    """The ids of one gate, under common names: all of head's, and those that more is asked of.
+
+    ``expected`` are base's that head must have, ``suspects`` are not clean, ``absent`` are skipped or expected to fail.
+    """
+
+    names: list[str]
+    expected: list[str]
+    suspects: list[str]
+    absent: list[str]
+
+    def rename(self, renamed: Mapping[str, str]) -> None:
+        """Take over that ids turned out to have another name, {old: new}."""
+        for which in ("names", "expected", "suspects", "absent"):
+            setattr(self, which, list(dict.fromkeys(renamed.get(n, n) for n in getattr(self, which))))
+
+
+@dataclass
 class Judge:
     """One gate's runs, from the first to the last.
 
@@ -87,15 +105,11 @@ class Judge:
             base = collected
             challenge.take([base])
         suspects = [n for n in names if not is_clean(trials, n)]
-        absent = _absent(names, trials)
+        ids = _Ids(names, expected, suspects, _absent(names, trials))
         rewritten = touched(head)
         patched = sorted({p for run in head for p in run.patched} - set(collected.patched))
         if base is None and (suspects or rewritten or patched):
-            base, renamed = self._base(f"{len(suspects)} tests not clean", challenge, head, collected)
-            names, suspects, expected, absent = (
-                list(dict.fromkeys(renamed.get(n, n) for n in some))
-                for some in (names, suspects, expected, absent)
-            )
+            base = self._base(f"{len(suspects)} tests not clean", ids, challenge, head, collected)
         said = Said(self.subject, self.objects, self.specs, self.reruns, self.scope, self.freezes, out)
         said.rewritten(head, base)
         out.findings += written(head, base, self.subject.judge, agent=self.subject.identity.agent)
@@ -108,23 +122,20 @@ class Judge:
             scouted: list[str] = []
             if not whole:
                 out.findings += unread(self.subject, self.specs, self.bench, head)
-                asleep = self._asleep(absent) if base is None else None
-                scouted = aside.look(names, trials, challenge, out, head[0], asleep)
-            woken = [n for n in absent if _works_in_base(trials, n)]
+                asleep = self._asleep(ids.absent) if base is None else None
+                scouted = aside.look(ids.names, trials, challenge, out, head[0], asleep)
+            woken = [n for n in ids.absent if _works_in_base(trials, n)]
+            ids.suspects += woken
             if woken and base is None:
                 why = f"{len(woken)} tests do their work in base alone"
-                base, renamed = self._base(why, challenge, head, collected)
-                names, expected, woken = (
-                    list(dict.fromkeys(renamed.get(n, n) for n in some)) for some in (names, expected, woken)
-                )
-            suspects += woken
-            self._challenge(suspects, names, trials, challenge, head[0], scouted)
+                base = self._base(why, ids, challenge, head, collected)
+            self._challenge(ids.suspects, ids.names, trials, challenge, head[0], scouted)
             if not whole:
-                out.rows += self._new_cases(names, trials)
+                out.rows += self._new_cases(ids.names, trials)
         if self.over():
             out.problems.append(out_of_time())
         broken = troubles[0].reason if troubles else environment.reason if environment else ""
-        said.rows(trials, challenge, expected, collected, base, broken)
+        said.rows(trials, challenge, ids.expected, collected, base, broken)
         said.notes(head[0], challenge, aside.unscouted)
         return out
 
@@ -169,15 +180,13 @@ class Judge:
                     if path in collected.errors:
                         trials.missing(path, ("B", "plain"), collected.errors[path], run.seed)
 
-    def _base(
-        self, why: str, challenge: Challenge, head: Sequence[Run], collected: Run
-    ) -> tuple[Run, Mapping[str, str]]:
-        """Run the whole of base; return it, and the ids that turned out to have another name."""
+    def _base(self, why: str, ids: _Ids, challenge: Challenge, head: Sequence[Run], collected: Run) -> Run:
+        """Run the whole of base and take it into account; ``ids`` get the names that it shows."""
         self.say(f"{why}: running base under the same seed and order")
         (base,) = self.bench.run([self.specs.make("B")])
-        renamed = challenge.trials.learn([collected.collected, base.collected], head[0].collected)
+        ids.rename(challenge.trials.learn([collected.collected, base.collected], head[0].collected))
         challenge.take([base])
-        return base, renamed
+        return base
 
     def _asleep(self, absent: Sequence[str]) -> RunSpec | None:
         """Return the run of base that tells whether what head skips, or expects to fail, does its work there."""
