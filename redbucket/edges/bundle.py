@@ -23,6 +23,7 @@ MODULES = (
     "edges/load.py",
     "edges/masking.py",
     "edges/names.py",
+    "edges/memory.py",
     "edges/newfiles.py",
     "edges/orphans.py",
     "edges/prctl.py",

@@ -311,6 +311,8 @@ class _Run:
     def _lost_file(self, said: supervise.Spoken) -> str | None:
         """A file took the process with it while it was imported: go on without it."""
         how = "was stopped by the watchdog" if said.timed_out else f"ended with {_status(said.status)}"
+        if said.hog:
+            how = _took(said)
         reason = f"the process {how} while {said.open_file} was imported"
         if self.ids or said.open_file in self.broken_files:
             return f"{reason}: {_tail(said.output)}"
@@ -323,6 +325,8 @@ class _Run:
         timeout = said.timed_out == "test"
         if timeout:
             message = f"no end within {self.spec.timeout:g} s"
+        elif said.hog:
+            message = f"the process {_took(said)}"
         elif said.finished:
             message = "the test ended the whole session (pytest.exit or an interrupt)"
         else:
@@ -433,6 +437,10 @@ class _Run:
             (spec.timeout, max(runner.start_timeout, spec.timeout), runner.deadline - time.monotonic()),
             spec.conditions.load,
         )
+
+
+def _took(said: supervise.Spoken) -> str:
+    return f"was stopped: it held {said.hog} when the machine had no memory left"
 
 
 def _status(status: int) -> str:

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from redbucket.core.errors import WorldFailed
+from redbucket.edges import memory
 
 _POLL = 0.05
 _DRAIN = 0.5
@@ -36,6 +37,7 @@ _PIPE = 1 << 20
 _HEAD = 16_000
 _TAIL = 16_000
 _LINE_LIMIT = 32_000_000
+_MEMORY = 0.5  # between two looks at the memory, while one test goes on and on
 _GRACE = 5.0  # for what runs after the last event: atexit, threads that are joined
 
 
@@ -54,6 +56,7 @@ class Spoken:
     refused: str = ""
     forged: str = ""
     timed_out: str = ""
+    hog: str = ""
     status: int = 0
     said_status: int | None = None
     output: str = ""
@@ -236,7 +239,7 @@ def _watch(
             os.set_blocking(fd, False)
             _widen(fd)
             selector.register(fd, selectors.EVENT_READ)
-        drain_until = 0.0
+        drain_until = looked = 0.0
         while selector.get_map():
             got = 0
             running = bool(listener.said.open_test)
@@ -268,6 +271,11 @@ def _watch(
                 if said.said_status is None:
                     said.timed_out = "test" if said.open_test else "outside"
                 kill_group(child)
+            elif now - max(looked, listener.test_started) > _MEMORY and (said.open_test or said.open_file):
+                looked = now
+                said.hog = memory.hog(child.pid)
+                if said.hog:
+                    kill_group(child)
             if (got or running) and got < _PIPE // 4:
                 time.sleep(_GATHER)
         if child.returncode is None:
