@@ -153,7 +153,8 @@ def report(rows: Iterable[Row], animals: Sequence[Animal]) -> tuple[str, bool]:
     return "\n".join(lines), right_ones == len(every) and not over
 
 
-def _read(path: Path | None) -> list[Row]:
+def read_rows(path: Path | None) -> list[Row]:
+    """Return the answers that a file of an earlier call has, none if there is no file."""
     if path is None or not path.exists():
         return []
     # a call that was stopped may have left half a line
@@ -172,7 +173,7 @@ def main() -> int:
     )
     given = options.parse_args()
     animals = [a for a in ANIMALS if not given.only or a.name in given.only]
-    rows = _read(given.rows)
+    rows = read_rows(given.rows)
     if given.rows and given.rows.exists():
         given.rows.write_text("".join(json.dumps(asdict(row)) + "\n" for row in rows))
     done = {(row.animal, row.repetition) for row in rows}
