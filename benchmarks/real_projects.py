@@ -523,33 +523,40 @@ def judge(work: Path, project: Project, heads: Iterable[str], redbucket: str) ->
         print(f"{project.name:15} {project.layout:9} {head:8} {word:6} {took:6.1f}s {line}", flush=True)
 
 
-def plain(work: Path, project: Project) -> float:
-    """Return the wall time of one plain run of the suite at the no-op branch."""
+def plain(work: Path, project: Project, times: int = 1) -> float:
+    """Return the wall time of so many plain runs of the suite at the no-op branch, side by side."""
     env = environment(work, project)
     repo = work / "repos" / project.name
     if project.layout == "none":
         env["PYTHONPATH"] = str(repo / project.source)
     python = str(work / "envs" / project.name / "bin" / "python")
     began = time.monotonic()
-    subprocess.run([python, *project.command], cwd=repo, env=env, capture_output=True, check=False)
+    command = [python, *project.command]
+    runs = [
+        subprocess.Popen(command, cwd=repo, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(times)
+    ]
+    for run in runs:
+        run.wait()
     return time.monotonic() - began
 
 
 def compare(work: Path, project: Project, redbucket: str, rounds: int) -> None:
-    """Alternate plain runs and gates; print medians and their ratio."""
+    """Alternate a plain run, three of them side by side (less no gate of three runs can take), and a gate."""
     repo = work / "repos" / project.name
     git(repo, "checkout", "-q", "agent/noop")
-    plains, gates = [], []
+    plains, threes, gates = [], [], []
     try:
         for _ in range(rounds):
             plains.append(plain(work, project))
+            threes.append(plain(work, project, 3))
             gates.append(gate(work, project, "noop", redbucket)[1])
     finally:
         git(repo, "checkout", "-q", "main")
-    one, other = statistics.median(plains), statistics.median(gates)
-    load = os.getloadavg()[0]
+    one, three, whole = (statistics.median(seconds) for seconds in (plains, threes, gates))
     print(
-        f"{project.name:15} plain {one:6.2f}s gate {other:6.2f}s ratio {other / one:5.2f} load {load:.1f}",
+        f"{project.name:15} plain {one:6.2f}s, three side by side {three:6.2f}s ({three / one:.2f}), gate {whole:6.2f}s"
+        f" ({whole / one:.2f}), load {os.getloadavg()[0]:.1f}",
         flush=True,
     )
 

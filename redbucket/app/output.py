@@ -119,17 +119,16 @@ def as_json(report: object) -> str:
 
 
 def emit(text: str, output: Path | None) -> None:
-    """Write text to stdout, or whole or not at all to a file."""
+    """Write text to stdout, or to a file; raise WorldFailed if that can't be done."""
     data = (text if text.endswith("\n") else text + "\n").encode("utf-8", "backslashreplace")
     if output is None:
         _to_stdout(data)
         return
-    aside = output.with_name(f".{output.name}.{os.getpid()}")
+    from redbucket.edges import wholefile
+
     try:
-        aside.write_bytes(data)
-        aside.replace(output)
+        wholefile.put(output, data)
     except OSError as error:
-        aside.unlink(missing_ok=True)
         raise WorldFailed("not-writable", f"{output}: {error.strerror}", "name another --output") from error
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from redbucket.core.errors import Misused, WorldFailed
+from redbucket.edges import wholefile
 
 
 def write_drafts(folder: Path, files: Mapping[str, str]) -> None:
@@ -22,8 +22,6 @@ def write_drafts(folder: Path, files: Mapping[str, str]) -> None:
                     "move it, or name another --out",
                 )
         for name, text in files.items():
-            aside = folder / f".{name}.{os.getpid()}"
-            aside.write_bytes(text.encode("utf-8", "backslashreplace"))
-            aside.replace(folder / name)
+            wholefile.put(folder / name, text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise WorldFailed("not-writable", f"{folder}: {error.strerror}", "name another --out") from error

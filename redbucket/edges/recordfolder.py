@@ -9,6 +9,7 @@ from pathlib import Path
 
 from redbucket.core.brought import Offer
 from redbucket.core.errors import Misused
+from redbucket.edges import wholefile
 from redbucket.edges.workshop import cannot_write
 
 RECORD, SEAL = ".jsonl", ".seal"
@@ -53,11 +54,9 @@ def put(record: Path, seal: bytes, name: str, folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _set_aside((target, beside), folder)
-        # from a temporary folder, perhaps of another disk: whole or not at all
-        aside = folder / f".{name}.{os.getpid()}"
+        # from a temporary folder, perhaps of another disk
         for place, data in ((target, record.read_bytes()), (beside, seal)):
-            aside.write_bytes(data)
-            aside.replace(place)
+            wholefile.put(place, data)
     except OSError as problem:
         raise cannot_write(folder, problem) from problem
     return target
