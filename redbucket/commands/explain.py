@@ -28,7 +28,7 @@ from redbucket.commands.options import common, reporting
 @click.option(
     "--policy", type=click.Path(path_type=Path), help="A policy from the launcher instead of redbucket.toml."
 )
-@reporting("text", "json")
+@reporting("text", "json", "html")
 @common
 def explain(
     nodeid: str,
@@ -51,6 +51,7 @@ def explain(
     \b
       redbucket explain tests/test_cart.py::test_empty
       redbucket explain tests/test_cart.py::test_empty --base main --head agent/fix
+      redbucket explain tests/test_cart.py::test_empty --format html --output why.html
     """
     from redbucket.app import noise_desk
     from redbucket.app.remember import history
@@ -67,4 +68,8 @@ def explain(
         report = noise_desk.explain(opened, nodeid, place, head=commit, budget=budget, captures=captures)
         if said := history(opened.repository.common_dir, nodeid):
             report = msgspec.structs.replace(report, notes=[*report.notes, said])
+    if form == "html":
+        from redbucket.formats.explainhtml import explain_html
+
+        return tell(report, form, output, explain_html, quiet=quiet)
     return tell(report, form, output, partial(explain_text, calling=calling()), quiet=quiet)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from redbucket.core.experiments import Experiment
+
 SCHEMA = "redbucket.explain/1"
 
 
@@ -12,7 +14,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     a helper), ``state`` what they leave behind. ``tried`` did not flip it, ``untried`` was not run.
 
     ``sites`` are the lines that touched entropy, as "path:line what". ``suite_seconds`` is what one run of the
-    suite took, ``seconds`` what all of this took.
+    suite took, ``seconds`` what all of this took. ``experiments`` count all of its runs.
     """
 
     schema: str = SCHEMA
@@ -28,6 +30,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     untried: list[str] = []
     fix: str = ""
     outcomes: dict[str, list[str]] = {}
+    experiments: list[Experiment] = []
     touched: list[str] = []
     sites: list[str] = []
     message: str = ""

@@ -7,6 +7,7 @@ from enum import Enum
 import msgspec
 
 from redbucket.core.buckets import Bucket
+from redbucket.core.experiments import Experiment
 from redbucket.core.findings import Finding
 from redbucket.core.oracled import OracleReport
 
@@ -29,7 +30,10 @@ class IdentityReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One test. ``path`` and ``line`` say where the merge tree defines it, where that is known."""
+    """One test. ``path`` and ``line`` say where the merge tree defines it, where that is known.
+
+    ``experiments`` are there where it fails or is noisy and more was tried than to run it as it is.
+    """
 
     nodeid: str
     bucket: Bucket
@@ -46,6 +50,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     blocks: bool = False
     frozen_until: str | None = None
     capture: str | None = None
+    experiments: list[Experiment] = []
     path: str | None = None
     line: int | None = None
 

@@ -9,6 +9,7 @@ from redbucket.core.classification import FAILING, classify
 from redbucket.core.compare import SIGNIFICANT, SURE, redder_in_strata
 from redbucket.core.doubt import doubt
 from redbucket.core.evidence import PASSING, base_passes, failure_print, is_inconsistent, ran
+from redbucket.core.experiments import Experiment, joined, of_gate, unconfirmed
 from redbucket.core.records import Outcome, Test
 from redbucket.core.report import Row
 from redbucket.core.trials import Trials
@@ -32,7 +33,7 @@ class Facts:
     which a test that is clean three times fails every time; ``off_lock`` the fixtures
     it read that differ from their lock in base already; ``wavers`` whether
     it passed and failed under one and the same condition; ``explained`` what makes a mixed test hold
-    still, in words.
+    still, in words; ``flipped_by`` the condition that names the cause; ``looks`` experiments besides the trials.
     """
 
     asked: int
@@ -51,6 +52,8 @@ class Facts:
     message: str = ""
     explained: str = ""
     notes: tuple[str, ...] = field(default_factory=tuple)
+    flipped_by: str = ""
+    looks: tuple[Experiment, ...] = ()
 
 
 def evidence_of(name: str, trials: Trials, facts: Facts) -> Evidence:
@@ -107,6 +110,7 @@ def row_of(name: str, trials: Trials, facts: Facts) -> Row:
     evidence = evidence_of(name, trials, facts)
     decision = classify(evidence)
     state, introduced = _standing(name, trials, evidence, decision, facts)
+    cause = _cause(facts, decision.bucket)
     outcomes = {"H": [o.value for o in trials.outcomes(name, "H")]}
     outcomes.update({label: [o.value for o in seen] for label, seen in evidence.others.items()})
     return Row(
@@ -114,7 +118,7 @@ def row_of(name: str, trials: Trials, facts: Facts) -> Row:
         bucket=decision.bucket,
         introduced=introduced,
         state=state,
-        cause=_cause(facts, decision.bucket),
+        cause=cause,
         why=_sentences(decision.why, _extra(facts, state)),
         spend=RED_BEFORE if state == ALREADY_RED else decision.spend,
         doubt=_doubt(name, trials, evidence, decision) if introduced else None,
@@ -123,7 +127,21 @@ def row_of(name: str, trials: Trials, facts: Facts) -> Row:
         message=evidence.message,
         tried=list(facts.tried),
         blocks=bool(introduced) and decision.bucket in _BLOCKING,
+        experiments=_experiments(name, trials, facts, decision.bucket, cause),
     )
+
+
+def _experiments(
+    name: str, trials: Trials, facts: Facts, bucket: Bucket, cause: str | None
+) -> list[Experiment]:
+    """Return what was tried on a test that fails or is noisy, [] if it was run as it is alone."""
+    if bucket not in _BLOCKING:
+        return []
+    seen = {key: [t.outcome for t in tests] for key, tests in trials.seen(name).items()}
+    found = joined(of_gate(seen, facts.flipped_by), facts.looks)
+    if len(found) < 2 and bucket is not Bucket.NOISE:
+        return []
+    return found if cause is not None else unconfirmed(found)
 
 
 def _sentences(why: str, more: list[str]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from redbucket.core.axes import Axis, Variant, at_once
 from redbucket.core.classification import FAILING
 from redbucket.core.compare import redder_by_chance
+from redbucket.core.experiments import Tally
 from redbucket.core.records import Outcome, Run, Test
 from redbucket.core.runspec import RunSpec
 from redbucket.engine.found import CONFIRMED, Found
@@ -24,6 +25,7 @@ _BATCH = 6
 # by chance once in a thousand times at most, (p (1 - p))^5.
 _PAIRS = (1, 2, 2)
 _NOT_RUN = (Outcome.MISSING, Outcome.SKIPPED)
+_AS_IT_IS = Variant("as it is")
 
 
 @dataclass
@@ -31,7 +33,7 @@ class AxisTrials:
     """``make`` gives the spec of one run of the test with some fields replaced.
 
     ``steady``: it did the same each time, and ``fails`` says what. ``seen`` is what it did, in words.
-    ``wavered`` is set where it turns out to be mixed after all.
+    ``wavered`` is set where it turns out to be mixed after all. ``tally`` counts every run.
     """
 
     nodeid: str
@@ -48,6 +50,10 @@ class AxisTrials:
     untried: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     wavered: bool = False
+    tally: Tally = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tally = Tally(self.fails if self.steady else None)
 
     def find(self) -> Found | None:
         """Return the cause, None if none was confirmed."""
@@ -107,7 +113,8 @@ class AxisTrials:
                 break
             self.say(f"trying another {', '.join(axis.cause for axis in group)}, all at once")
             specs = [self.make("at once", **changed) for changed in at_once(group)]
-            runs = list(self._in_time(specs))
+            together = ", ".join(axis.cause for axis in group)
+            runs = list(self._in_time(specs, [(together, "all of these at once")] * len(specs)))
             for number, (run, test) in enumerate(runs):
                 if self.differs(run, test):
                     return spared, [(axis, axis.variants[number % len(axis.variants)]) for axis in group]
@@ -132,26 +139,36 @@ class AxisTrials:
     def _followed(self, every: Sequence[tuple[Axis, Variant]]) -> Found | None:
         """Take one look with each of these values; confirm what flips."""
         specs = [self.make(axis.cause, **variant.change) for axis, variant in every]
-        for (axis, variant), (run, test) in zip(every, self._in_time(specs), strict=False):
+        names = [(axis.cause, variant.name) for axis, variant in every]
+        for (axis, variant), (run, test) in zip(every, self._in_time(specs, names), strict=False):
             if self.differs(run, test) and not (axis.slows and test.outcome is Outcome.TIMEOUT):
                 found = self._confirmed(axis, variant)
                 if found is not None or self.wavered:
                     return found
         return None
 
-    def _in_time(self, specs: Sequence[RunSpec]) -> Iterator[tuple[Run, Test]]:
-        """Yield what became of the runs, several at a time, until the time is up."""
+    def _in_time(
+        self, specs: Sequence[RunSpec], names: Sequence[tuple[str, str]]
+    ) -> Iterator[tuple[Run, Test]]:
+        """Yield what became of the runs, several at a time, until the time is up; all are counted by ``names``."""
         for at in range(0, len(specs), _BATCH):
             if self.over():
                 return
             runs = self.bench.run(specs[at : at + _BATCH])
-            yield from zip(runs, self.tests(runs), strict=True)
+            seen = list(zip(runs, self.tests(runs), strict=True))
+            for (changes, name), (run, test) in zip(names[at : at + _BATCH], seen, strict=True):
+                self._count(changes, name, run, test)
+            yield from seen
+
+    def _count(self, changes: str, name: str, run: Run, test: Test) -> None:
+        if _ran(run, test):
+            self.tally.add(changes, name, test.outcome, aside=name == _AS_IT_IS.name)
 
     def _confirmed(self, axis: Axis, variant: Variant) -> Found | None:
         # side by side, so that what comes and goes with the time of day hits both alike
         flips: list[bool] = []
         for rounds in (1, CONFIRMED - 1):
-            pairs = self._try(axis, [variant, Variant("as it is")] * rounds)
+            pairs = self._try(axis, [variant, _AS_IT_IS] * rounds)
             flips = [self.differs(r, t) for r, t in zip(pairs, self.tests(pairs), strict=True)]
             if not all(flips[::2]) or any(flips[1::2]):
                 break
@@ -174,9 +191,11 @@ class AxisTrials:
 
     def _try(self, axis: Axis, variants: Sequence[Variant]) -> list[Run]:
         specs = [self.make(axis.cause, **variant.change) for variant in variants]
-        if axis.quiet:
-            return [run for spec in specs for run in self.bench.run([spec])]
-        return list(self.bench.run(specs))
+        alone = ([spec] for spec in specs)
+        runs = [run for some in (alone if axis.quiet else [specs]) for run in self.bench.run(some)]
+        for variant, run, test in zip(variants, runs, self.tests(runs), strict=True):
+            self._count(axis.cause, variant.name, run, test)
+        return runs
 
     def _found(self, axis: Axis, variant: Variant, flipped: Run, plain: Run) -> Found:
         did, lone = ("passes", "fails") if self.fails else ("fails", "passes")
@@ -191,6 +210,7 @@ class AxisTrials:
             plain=axis.plain,
             recorded=axis.recorded,
             failing=plain if self.fails else flipped,
+            conditions=(variant.name,),
             change=dict(variant.change),
         )
 
@@ -200,8 +220,13 @@ class AxisTrials:
         second: list[Run] = []
         for rounds in (1, CONFIRMED - 1):
             first = [self.make("first") for _ in range(rounds)]
-            before += self.bench.run(first)
-            second += self.bench.run([self.make(axis.cause, used_home=s.name) for s in first])
+            fresh = self.bench.run(first)
+            used = self.bench.run([self.make(axis.cause, used_home=s.name) for s in first])
+            for name, runs in ((_AS_IT_IS.name, fresh), (axis.variants[0].name, used)):
+                for run, test in zip(runs, self.tests(runs), strict=True):
+                    self._count(axis.cause, name, run, test)
+            before += fresh
+            second += used
             if any(self.differs(r, t) for r, t in zip(before, self.tests(before), strict=True)):
                 return None
             if not all(self.differs(r, t) for r, t in zip(second, self.tests(second), strict=True)):
@@ -244,12 +269,13 @@ class AxisTrials:
             ],
             axis.fix,
             failing=red[1],
+            conditions=(red[0].name, green.name),
         )
 
     def _rates(self, axis: Axis) -> Found | None:
         """Does it fail more often with one variant than with the other, or than as it is?"""
         one = axis.variants[0]
-        other = axis.variants[1] if len(axis.variants) > 1 else Variant("as it is")
+        other = axis.variants[1] if len(axis.variants) > 1 else _AS_IT_IS
         # one that never failed yet must fail at all before anything is compared
         if self.steady and not self._ever_fails(axis, one):
             return None
@@ -283,6 +309,7 @@ class AxisTrials:
             ],
             axis.fix,
             failing=failing,
+            conditions=(one.name,),
         )
 
     def _ever_fails(self, axis: Axis, variant: Variant) -> bool:

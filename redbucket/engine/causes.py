@@ -16,6 +16,7 @@ from redbucket.core.classification import FAILING
 from redbucket.core.conditions import Conditions
 from redbucket.core.entropy import kinds_of
 from redbucket.core.evidence import is_inconsistent
+from redbucket.core.experiments import PLAIN, Tally
 from redbucket.core.plural import plural
 from redbucket.core.records import Run
 from redbucket.core.runspec import RunSpec
@@ -86,19 +87,20 @@ class Causes:
             found = trials.find()
             known.wavers |= trials.wavered
             self._note(name, trials)
-            if found is not None and self._base_fails(name, found):
+            if found is not None and self._base_fails(name, found, trials.tally):
                 known.tried.append(axis.cause)
                 known.notes.append(
                     f"It passes with another {axis.cause}, and base fails there: the test turns with it."
                 )
                 found = None
+            known.looks += trials.tally.experiments(found.conditions if found else ())
             if found is not None or known.wavers:
                 break
         if found is not None:
             known.cause = _CAUSES[found.cause]
             known.notes.append(_sentence(found))
 
-    def _base_fails(self, name: str, found: Found) -> bool:
+    def _base_fails(self, name: str, found: Found, tally: Tally) -> bool:
         """Under the condition that makes head pass: what base fails there is no noise of head's."""
         if not found.change:
             return False
@@ -108,12 +110,15 @@ class Causes:
                 for _ in range(CONFIRMED)
             ]
         )
-        return any(run.tests[name].outcome in FAILING for run in runs if name in run.tests)
+        seen = [run.tests[name].outcome for run in runs if name in run.tests]
+        for outcome in seen:
+            tally.add(found.cause, found.conditions[0], outcome, world="B")
+        return any(outcome in FAILING for outcome in seen)
 
     def _mixed(self, name: str, axes: Sequence[Axis], touched: frozenset[str], first: Run) -> None:
         known = self.challenge.of(name)
         if any(is_inconsistent(t) for t in self.trials.tests(name, "H")):
-            known.explained = "inconsistent property"
+            known.explained, known.flipped_by = "inconsistent property", PLAIN
             return
         runs = self.bench.run([self._spec((name,), "alone") for _ in range(CONFIRMED)])
         alone = [run.tests[name].outcome for run in runs if name in run.tests]
@@ -123,7 +128,10 @@ class Causes:
             only = ids[: ids.index(name) + 1]
         trials = self._trials(name, only, axes, touched, steady=False)
         trials.seen = counted(self.trials.outcomes(name, "H"))
+        for outcome in alone:
+            trials.tally.add("order", "alone", outcome)
         found = trials.find()
+        known.looks += trials.tally.experiments(found.conditions if found else ())
         self._note(name, trials)
         if found is not None:
             known.explained = found.cause

@@ -18,6 +18,7 @@ from redbucket.core.classification import FAILING
 from redbucket.core.compare import SIGNIFICANT, SURE, redder_in_strata
 from redbucket.core.doubt import reruns_for
 from redbucket.core.evidence import failure_print, is_inconsistent
+from redbucket.core.experiments import Experiment
 from redbucket.core.plural import plural
 from redbucket.core.records import Outcome, Run
 from redbucket.core.runspec import RunSpec
@@ -41,7 +42,10 @@ WHOLE_RUNS = 3
 
 @dataclass
 class Known:
-    """What the challenge found out of one test. ``explained`` is the cause of a mixed one, in words."""
+    """What the challenge found out of one test. ``explained`` is the cause of a mixed one, in words.
+
+    ``flipped_by`` is the condition that names the cause; ``looks`` are experiments whose runs are not among the trials.
+    """
 
     cause: Cause | None = None
     explained: str = ""
@@ -51,6 +55,8 @@ class Known:
     revealed_by: str = ""
     wavers: bool = False
     notes: list[str] = field(default_factory=list)
+    flipped_by: str = ""
+    looks: list[Experiment] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -189,7 +195,7 @@ class Challenge:
             if again and not all_failed(again) and not all_passed(again):
                 self.of(name).cause, self.of(name).wavers = None, True
             elif self._is_of_the_order(name):
-                self.of(name).cause = Cause.ORDER
+                self.of(name).cause, self.of(name).flipped_by = Cause.ORDER, "again"
 
     def _while_open(self, names: Sequence[str], run_pairs: Callable[[Sequence[str], int], object]) -> None:
         left = [n for n in list(names)[:MOST_SUSPECTS] if self._is_open(n)]
@@ -275,7 +281,7 @@ class Challenge:
             for name in flipped:
                 outcomes = self.trials.outcomes(name, "H", condition)
                 if self.of(name).cause is None and len(outcomes) > CONFIRMATIONS and _did_pass(outcomes):
-                    self.of(name).cause = cause
+                    self.of(name).cause, self.of(name).flipped_by = cause, condition
                 # passed once and failed once under one condition: that is no cause, that is noise
                 self.of(name).wavers |= any(o in FAILING for o in outcomes)
         for name in names:
@@ -351,7 +357,7 @@ class Challenge:
                 head = self.trials.outcomes(name, "H", condition)
                 if len(head) > CONFIRMATIONS and all_failed(head):
                     self.of(name).cause = cause
-                    self.of(name).revealed_by = condition
+                    self.of(name).revealed_by = self.of(name).flipped_by = condition
                     break
             self.of(name).tried = [*axes, "scout used HOME"]
             # passed and failed under one condition, or never failed again: no axis does that

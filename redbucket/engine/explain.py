@@ -12,6 +12,7 @@ from redbucket.core.classification import FAILING
 from redbucket.core.conditions import Conditions
 from redbucket.core.errors import Undecided
 from redbucket.core.evidence import is_inconsistent
+from redbucket.core.experiments import Experiment
 from redbucket.core.records import Outcome, Run, Test
 from redbucket.core.runspec import RunSpec
 from redbucket.engine.axistrial import AxisTrials, counted
@@ -22,6 +23,7 @@ from redbucket.engine.specs import Specs
 
 # All of it ends within 40 times the suite's time; what is under way when this is over takes the rest.
 _PER_SUITE = 34.0
+IN_SUITE = "in the suite"
 
 
 @dataclass
@@ -43,6 +45,7 @@ class Explain:
     notes: list[str] = field(default_factory=list)
     touched: list[str] = field(default_factory=list)
     sites: list[str] = field(default_factory=list)
+    looks: list[Experiment] = field(default_factory=list)
     message: str = ""
     suite_seconds: float = 0.0
     steady: bool = True
@@ -90,6 +93,7 @@ class Explain:
                 "the framework ran one input twice and saw two results",
                 [f"{CONFIRMED} of {CONFIRMED} runs end with the framework's own report of inconsistency"],
                 FIX_INCONSISTENT,
+                conditions=(IN_SUITE,),
             )
         return self._axes()
 
@@ -110,6 +114,7 @@ class Explain:
             self.notes,
         )
         found = trials.find()
+        self.looks += trials.tally.experiments(found.conditions if found else ())
         if found is None and trials.steady and (trials.wavered or self._unconfirmed) and not self.over():
             # it looked steady by chance: what tells a mixed test was not asked yet
             self.steady = False
@@ -147,7 +152,7 @@ class Explain:
         self._limit = self.budget if self.budget is not None else self.per_suite * self.suite_seconds
         suite = self._tests(suites)
         alone = self._tests(runs[len(whole) :])
-        self.outcomes["in the suite"] = [t.outcome.value for t in suite]
+        self.outcomes[IN_SUITE] = [t.outcome.value for t in suite]
         self.outcomes["alone"] = [t.outcome.value for t in alone]
         self.touched = sorted({e for t in (*suite, *alone) for e in t.entropy})
         self.message = next((t.message for t in (*suite, *alone) if t.outcome in FAILING), "")
@@ -198,9 +203,9 @@ class Explain:
         return None
 
     def _search(self, order: Sequence[str], *, alone_fails: bool, how: str) -> Found | None:
-        culprits = OrderSearch(
-            self.nodeid, order, alone_fails, self._make, self.bench, self.say, self.over
-        ).find()
+        search = OrderSearch(self.nodeid, order, alone_fails, self._make, self.bench, self.say, self.over)
+        culprits = search.find()
+        self.looks += search.tally.experiments([culprits.condition] if culprits.confirmed else ())
         if not culprits.confirmed:
             self.notes.append(f"it flips {how}, but no test was found to do it: {culprits.why_not}")
             (self.untried if self.over() else self.tried).append("order")

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from shlex import quote
 
 from redbucket.core.errors import ACCEPTED, UNDECIDED
+from redbucket.core.experiments import Experiment, Tally, joined, kind
 from redbucket.core.explanation import Explanation
 from redbucket.core.plural import plural
-from redbucket.engine.explain import Explain
+from redbucket.core.records import Outcome
+from redbucket.engine.explain import IN_SUITE, Explain
 from redbucket.engine.found import Found
 
 NOT_FOUND_FAILS = (
@@ -62,6 +64,7 @@ def explained(
         untried=list(dict.fromkeys(done.untried)),
         fix=found.fix if found else "",
         outcomes=done.outcomes,
+        experiments=experiments(done, found, base),
         touched=done.touched,
         sites=done.sites,
         message=done.message[:4000],
@@ -73,6 +76,19 @@ def explained(
         suite_seconds=round(done.suite_seconds, 3),
         seconds=round(done.clock() - done._began, 3),
     )
+
+
+def experiments(done: Explain, found: Found | None, base: list[str]) -> list[Experiment]:
+    """Return all that was tried, what was seen as it is first."""
+    usual = kind(map(Outcome, done.outcomes.get(IN_SUITE, ())))
+    tally = Tally(usual)
+    for condition, seen in done.outcomes.items():
+        changes = "" if condition == IN_SUITE else "order"
+        for outcome in seen:
+            tally.add(changes, condition, Outcome(outcome), aside=not changes)
+    for outcome in base:
+        tally.add("", IN_SUITE, Outcome(outcome), world="B", aside=True)
+    return joined(tally.experiments(found.conditions if found else ()), done.looks)
 
 
 def commands(done: Explain, found: Found, shell: Shell, capture: str | None) -> list[str]:

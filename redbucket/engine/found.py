@@ -27,11 +27,17 @@ class Culprits:
     why_not: str = ""
     failing: Run | None = None
 
+    @property
+    def condition(self) -> str:
+        """Return the name of the experiment that confirms it."""
+        return f"{'with the file of' if self.imported else 'after'} {' and '.join(self.tests)}"
+
 
 @dataclass
 class Found:
     """What was confirmed. ``failing`` is a run that shows it, ``change`` the fields of the spec that flip it.
 
+    ``conditions`` are the names of the experiments that it rests on.
     ``plain`` and ``show`` are what a shell puts before a command to see both sides, "" where no shell can.
     """
 
@@ -44,4 +50,5 @@ class Found:
     recorded: bool = False
     culprits: Culprits | None = None
     failing: Run | None = None
+    conditions: tuple[str, ...] = ()
     change: dict[str, Any] = field(default_factory=dict)

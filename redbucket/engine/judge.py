@@ -269,7 +269,9 @@ class Judge:
                 continue
             search = search_of(name, tuple(first.tests), trials, self.specs, self.bench, self.say, over)
             culprits = search.find()
-            challenge.of(name).notes.append(sentence(culprits, search.alone_fails))
+            known = challenge.of(name)
+            known.notes.append(sentence(culprits, search.alone_fails))
+            known.looks += search.tally.experiments([culprits.condition] if culprits.confirmed else ())
         unknown = [n for n in failing if challenge.of(n).cause is None and not challenge.of(n).wavers]
         mixed = [n for n in noisy if "[#" not in n]
         search_all = Causes(self.specs, self.bench, trials, challenge, self.axes, self.say, over)

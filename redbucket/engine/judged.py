@@ -93,6 +93,8 @@ class Said:
                 vanished=gone,
                 off_lock=tuple(sorted(read & off_lock)),
                 notes=tuple(known.notes),
+                flipped_by=known.flipped_by,
+                looks=tuple(known.looks),
                 wrote_in_base=any(t.wrote for t in trials.tests(name, "B")),
             )
             row = row_of(name, trials, facts)

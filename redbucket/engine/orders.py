@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from redbucket.core.bisect import fewest
 from redbucket.core.classification import FAILING
 from redbucket.core.conditions import PLAIN, Conditions
+from redbucket.core.experiments import Tally
 from redbucket.core.plural import plural
 from redbucket.core.records import Outcome, Run, Test
 from redbucket.core.runspec import RunSpec
@@ -26,7 +27,8 @@ _USUAL = ("sys.modules[", "the import of ")
 class OrderSearch:
     """``make`` gives the spec of one run over the given ids in that order.
 
-    ``order`` is the order of the run in which the test flipped; ``alone_fails`` says what it does alone.
+    ``order`` is the order of the run in which the test flipped; ``alone_fails`` says what it does alone. ``tally``
+    counts the runs that confirm.
     """
 
     nodeid: str
@@ -36,7 +38,11 @@ class OrderSearch:
     bench: Bench
     say: Callable[[str], None]
     over: Callable[[], bool]
+    tally: Tally = field(init=False)
     _answers: dict[tuple[str, ...], bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.tally = Tally(self.alone_fails)
 
     def find(self) -> Culprits:
         """Return who it is. Nothing is named that was not confirmed three of three both ways."""
@@ -84,6 +90,8 @@ class OrderSearch:
         for rounds in (1, CONFIRMED - 1):
             runs = self._runs([found.tests, []] * rounds)
             tests = [run.tests.get(self.nodeid) for run in runs]
+            self._count(found.condition, tests[::2])
+            self._count("without, in between", tests[1::2], aside=True)
             if not all(self._flipped(t) for t in tests[::2]) or any(self._flipped(t) for t in tests[1::2]):
                 found.why_not = (
                     "the test is mixed: what the bisection found did not hold three of three both ways"
@@ -96,7 +104,9 @@ class OrderSearch:
     def _look_for_others(self, found: Culprits, pool: Sequence[str]) -> None:
         rest = [i for i in pool if i not in set(found.tests)]
         while rest and not self.over() and len(found.others) < _MOST_CULPRITS:
-            seen = [self._flipped(run.tests.get(self.nodeid)) for run in self._runs([rest] * CONFIRMED)]
+            tests = [run.tests.get(self.nodeid) for run in self._runs([rest] * CONFIRMED)]
+            self._count("after all the others instead", tests)
+            seen = [self._flipped(test) for test in tests]
             if not any(seen):
                 found.complete = True
                 return
@@ -177,6 +187,11 @@ class OrderSearch:
             for part, changed in zip(parts, conditions or [PLAIN] * len(parts), strict=True)
         ]
         return list(self.bench.run(specs))
+
+    def _count(self, condition: str, tests: Sequence[Test | None], *, aside: bool = False) -> None:
+        for test in tests:
+            if test is not None:
+                self.tally.add("order", condition, test.outcome, aside=aside)
 
     def _flipped(self, test: Test | None) -> bool:
         """True if it does what it does not do alone."""

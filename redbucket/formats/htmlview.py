@@ -10,6 +10,7 @@ from redbucket.core.report import GateReport, MovedFixture, Problem, Row
 from redbucket.formats import phrases
 from redbucket.formats.clean import line, lines
 from redbucket.formats.phrases import Group
+from redbucket.formats.trialsview import trials
 
 _SHOWN = 300  # tests that are shown with their evidence; the matrix has all
 _RUNS = 10  # columns of one world; further runs are summed up in one
@@ -134,8 +135,9 @@ def evidence(row: Row) -> dict[str, Any]:
         "worlds": [
             (line(phrases.world(world)), [cell(kind) for kind in kinds])
             for world, kinds in row.outcomes.items()
-            if kinds
+            if kinds and not (row.experiments and " " in world)  # the picture has them
         ],
+        "trials": trials(row.experiments, row.cause),
         "message": message(row.message),
         "key": KEYS[phrases.group_of(row)],
     }

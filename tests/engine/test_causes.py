@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from redbucket.core.axes import axes
 from redbucket.core.buckets import Cause
+from redbucket.core.experiments import Tries
 from redbucket.core.records import Outcome, Run
 from redbucket.core.runspec import RunSpec
 from redbucket.core.trials import Trials
@@ -55,6 +56,10 @@ def test_a_failure_that_goes_with_the_clock() -> None:
     known, _, _ = look(lambda s: head(s) and s.conditions.clock is None)
     assert known.cause is Cause.CLOCK
     assert any(note.startswith("It passes with noon") for note in known.notes)
+    (noon,) = [one for one in known.looks if one.confirmed]
+    assert noon.condition.startswith("noon (")
+    assert (noon.head, noon.base, noon.flipped) == (Tries(failed=0, runs=4), Tries(failed=0, runs=3), True)
+    assert [one.head for one in known.looks if one.condition == "as it is"] == [Tries(failed=3, runs=3)]
 
 
 def test_where_base_turns_with_the_clock_it_is_no_excuse() -> None:
@@ -62,6 +67,8 @@ def test_where_base_turns_with_the_clock_it_is_no_excuse() -> None:
     assert known.cause is None
     assert "clock" in known.tried
     assert "base fails there" in known.notes[0]
+    (noon,) = [one for one in known.looks if one.base]
+    assert (noon.changes, noon.base, noon.confirmed) == ("clock", Tries(failed=3, runs=3), False)
 
 
 def test_a_failure_that_goes_with_the_threads() -> None:
@@ -78,6 +85,8 @@ def test_a_real_failure_has_no_cause_and_says_what_was_tried() -> None:
     known, _, _ = look(head)
     assert known.cause is None and not known.wavers
     assert set(known.tried) == {"clock", "concurrency", "leftover files"}
+    assert {one.changes for one in known.looks} == set(known.tried)
+    assert not any(one.flipped or one.confirmed for one in known.looks)
 
 
 def test_axes_of_what_it_does_not_touch_are_spared() -> None:
@@ -96,6 +105,8 @@ def test_a_mixed_test_and_the_system_entropy() -> None:
 
     known, _, _ = look(rule, noisy=True)
     assert (known.cause, known.explained) == (None, "system entropy")
+    assert [one.head and one.head.runs for one in known.looks if one.confirmed] == [6, 6]
+    assert [one.head and one.head.runs for one in known.looks if one.condition == "alone"] == [3]
 
 
 def test_a_coin_has_no_cause() -> None:

@@ -10,16 +10,20 @@ import pytest
 from redbucket.core.axes import Axis, Variant, axes, instants
 from redbucket.core.conditions import Conditions
 from redbucket.core.errors import Undecided
+from redbucket.core.experiments import Experiment, Tries
 from redbucket.core.records import Outcome, Run
 from redbucket.core.runspec import RunSpec
 from redbucket.engine.explain import Explain
-from redbucket.engine.found import Found
+from redbucket.engine.explained import experiments
+from redbucket.engine.found import CONFIRMED, Found
 from redbucket.engine.specs import Specs
 from tests.engine.scripted import F, P, ScriptedBench, always
 
 NAMES = [f"t.py::test_{n}" for n in range(12)]
 X = "t.py::test_x"
 NOW = 1767268800.0
+# What the runs of an axis are called: "first" is the first of two, "at once" changes several.
+CAUSES = {axis.cause for axis in axes(str, NOW, 6, "7")} | {"first", "at once"}
 
 
 class Process(ScriptedBench):
@@ -60,14 +64,37 @@ def explain(
     return work, work.run()
 
 
+def pictured(work: Explain, found: Found | None, base: Sequence[str] = ()) -> list[Experiment]:
+    """The experiments of the report; every run of an axis is counted once, and under the axis that it changes."""
+    every = experiments(work, found, list(base))
+    axis_runs = [s for s in work.bench.ran if s.condition in CAUSES]  # type: ignore[attr-defined]
+    counted = [one for one in every if one.changes not in ("", "order")]
+    assert sum(one.head.runs for one in counted if one.head) == len(axis_runs)
+    assert {(one.changes, one.condition) for one in every if one.confirmed} == {
+        (found.cause if found.cause != "inconsistent property" else "", condition)
+        for condition in (found.conditions if found and not found.culprits else ())
+    } | ({("order", found.culprits.condition)} if found and found.culprits else set())
+    return every
+
+
 def cause(found: Found | None) -> str:
     return found.cause if found else ""
 
 
 def test_a_victim_and_its_polluter() -> None:
-    _, found = explain(lambda spec, before: NAMES[4] in before)
+    work, found = explain(lambda spec, before: NAMES[4] in before)
     assert found is not None and found.culprits is not None
     assert (found.cause, found.culprits.tests, found.culprits.complete) == ("order", [NAMES[4]], True)
+    three, none = Tries(failed=3, runs=3), Tries(failed=0, runs=3)
+    assert [
+        (e.condition, e.changes, e.head, e.base, e.flipped) for e in pictured(work, found, ["passed"] * 3)
+    ] == [
+        ("in the suite", "", three, none, None),
+        ("alone", "order", none, None, True),
+        (f"after {NAMES[4]}", "order", three, None, True),
+        ("without, in between", "order", none, None, None),
+        ("after all the others instead", "order", none, None, False),
+    ]
     assert found.what.startswith("a victim")
     assert len(found.evidence) == 3
 
@@ -176,6 +203,14 @@ def test_each_axis_names_its_cause(rule: Callable[[RunSpec, Sequence[str]], bool
     assert cause(found) == name
     assert name not in work.tried
     assert found is not None and found.fix and found.evidence
+    confirmed = [one for one in pictured(work, found) if one.confirmed]
+    assert {one.changes for one in confirmed} == {name}
+    if work.steady and name not in ("concurrency", "load"):
+        (one,) = confirmed
+        assert one.flipped and one.head is not None and one.head.runs >= CONFIRMED
+        assert one.head.failed == (0 if work.fails else one.head.runs)
+        beside = [e for e in pictured(work, found) if (e.changes, e.condition) == (name, "as it is")]
+        assert [(e.head and e.head.failed, e.flipped) for e in beside] == [(3 if work.fails else 0, None)]
 
 
 @pytest.mark.parametrize("mixed", [False, True])
@@ -226,6 +261,11 @@ def test_a_mixed_test_that_a_pinned_entropy_holds_still() -> None:
     assert cause(found) == "system entropy"
     assert not work.steady
     assert "order (a mixed test does not tell)" in work.untried
+    red, green = (one for one in pictured(work, found) if one.confirmed)
+    assert {(red.head, red.flipped), (green.head, green.flipped)} == {
+        (Tries(failed=6, runs=6), None),
+        (Tries(failed=0, runs=6), None),
+    }
 
 
 def test_a_mixed_test_blames_nobody() -> None:
@@ -233,6 +273,7 @@ def test_a_mixed_test_blames_nobody() -> None:
     work, found = explain(lambda spec, before: next(turn) % 3 == 0)
     assert found is None
     assert not work.steady
+    assert [one.flipped for one in pictured(work, found) if one.flipped] == []
 
 
 def test_what_looks_steady_by_chance_is_not_pinned_on_the_order() -> None:
@@ -265,6 +306,7 @@ def test_a_real_failure_and_a_sound_test_have_no_cause(fails: bool, steady: bool
     work, found = explain(lambda spec, before: fails)
     assert found is None
     assert (work.steady, work.fails) == (steady, fails)
+    assert {one.flipped for one in pictured(work, found)} == {None, False}
     assert {"order", "hash order", "clock", "leftover files"} <= set(work.tried)
 
 

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from redbucket.core.buckets import Bucket
+from redbucket.core.experiments import Tries
 from redbucket.core.patch import Entry
 from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import Policy
@@ -159,6 +160,19 @@ def test_a_flip_names_its_cause(passes_when: Any, cause: str) -> None:
 
     row = only(judge(ScriptedBench({A: behaviour, **CLEAN})))
     assert (row.bucket, row.cause, row.introduced, row.blocks) == (Bucket.NOISE, cause, True, True)
+    (one, *_) = confirmed = [e for e in row.experiments if e.confirmed]
+    assert (len(confirmed), one.changes, one.flipped) == (1, cause, True)
+    assert (one.head, one.base) == (Tries(failed=0, runs=3), Tries(failed=0, runs=3))
+    assert_counted(row)
+
+
+def assert_counted(row: Row) -> None:
+    """The experiments of a row count what its outcomes list."""
+    for one in row.experiments:
+        for world, tries in (("H", one.head), ("B", one.base)):
+            key = world if one.condition == "plain" else f"{world} {one.condition}"
+            seen = row.outcomes.get(key, [])
+            assert (tries.failed, tries.runs) == (seen.count("failed"), len(seen)) if tries else not seen
 
 
 def test_a_flip_that_does_not_hold_is_no_cause() -> None:
@@ -166,7 +180,11 @@ def test_a_flip_that_does_not_hold_is_no_cause() -> None:
         # passes once alone, then fails alone, too
         return P if spec.world == "B" or (spec.condition == "alone" and count < 6) else F
 
-    assert only(judge(ScriptedBench({A: behaviour, **CLEAN}))).cause is None
+    row = only(judge(ScriptedBench({A: behaviour, **CLEAN})))
+    assert row.cause is None
+    assert [one.condition for one in row.experiments if one.flipped] == ["alone"]
+    assert not any(one.confirmed for one in row.experiments)
+    assert_counted(row)
 
 
 def test_other_seeds_that_pass_do_not_excuse_what_base_passes_with_this_seed() -> None:
@@ -325,6 +343,8 @@ def test_the_scout_finds_what_fails_at_the_second_start(change: dict[str, str], 
         row = only(judge(ScriptedBench({A: behaviour, **CLEAN}, touches={A})))
     else:
         row = scouted(change, base=False)
+    assert [(one.changes, one.flipped) for one in row.experiments if one.confirmed] == [(cause, True)]
+    assert_counted(row)
     assert (row.bucket, row.cause, row.introduced, row.blocks) == (Bucket.NOISE, cause, True, True)
 
 

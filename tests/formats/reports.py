@@ -5,6 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from redbucket.core.buckets import Bucket
+from redbucket.core.experiments import Experiment, Tries
+from redbucket.core.explanation import Explanation
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.oracled import ChangedLine, Fate, OracleReport, SampledMutant, Strength, Survivor
 from redbucket.core.report import GateReport, IdentityReport, MovedFixture, Problem, Row, Verdict
@@ -17,6 +19,28 @@ MISS_SPEND = "strengthen a property over a domain; a single equality is rejected
 
 def row(nodeid: str, bucket: Bucket, **more: object) -> Row:
     return Row(nodeid=nodeid, bucket=bucket, **more)  # type: ignore[arg-type]
+
+
+def trials(text: str = "") -> list[Experiment]:
+    """Experiments of each kind; with ``text`` every free text of them is that."""
+    plain = Experiment(condition="plain", head=Tries(failed=1, runs=3), base=Tries(failed=0, runs=1))
+    quick = Experiment(
+        condition=text or "threads switched every microsecond", changes=text or "concurrency", confirmed=True
+    )
+    return [
+        plain,
+        Experiment(
+            condition=text or "alone", changes=text or "order", head=Tries(failed=0, runs=1), flipped=False
+        ),
+        Experiment(
+            condition="reversed",
+            changes="order",
+            head=Tries(failed=2, runs=8),
+            base=Tries(failed=0, runs=8),
+            flipped=True,
+        ),
+        msgspec.structs.replace(quick, head=Tries(failed=19, runs=20), flipped=True),
+    ]
 
 
 MISS = row(
@@ -51,7 +75,8 @@ NOISE = row(
     why="it passed 2 and failed 1 of 3 runs with one seed",
     spend=FREEZE,
     doubt=0.25,
-    outcomes={"H": ["passed", "failed", "passed"], "B": ["passed"] * 3},
+    outcomes={"H": ["passed", "failed", "passed"], "B": ["passed"] * 3, "H alone": ["passed"]},
+    experiments=trials(),
 )
 UNCLASSIFIED = row(
     "tests/test_seed.py::test_sample",
@@ -230,6 +255,7 @@ def hostile() -> GateReport:
         fixtures=[EVIL],
         message=f"{EVIL}\n```\n</failure>\n{EVIL}",
         tried=[EVIL],
+        experiments=trials(EVIL),
     )
     finding = Finding(
         rule="protected-path", severity=Severity.REFUSE, path=EVIL, nodeid=EVIL, reason=EVIL, remedy=EVIL
@@ -284,3 +310,29 @@ def long_oracle(n: int) -> OracleReport:
     ]
     numbers = Strength(tests=2, lines=n, executed=n // 3 * 2, mutable=len(mutants), mutants=len(mutants))
     return OracleReport(trusted=numbers, own=Strength(lines=n), lines=lines, mutants=mutants)
+
+
+def explanation(text: str = "") -> Explanation:
+    """Return what ``explain`` found, with every part; with ``text`` every free text of it is that."""
+    return Explanation(
+        nodeid=text or "tests/test_race.py::test_order",
+        exit_code=0,
+        cause=text or "concurrency",
+        what=text or "it fails more often with threads switched every microsecond",
+        tests=[text or "tests/test_race.py::test_other"],
+        state=[text or "pkg.STATE"],
+        evidence=[text or "chance alone: 0.002"],
+        commands=[text or "python -m pytest tests/test_race.py::test_order"],
+        tried=[text or "hash order"],
+        untried=[text or "load"],
+        fix=text or "guard it with a lock",
+        experiments=trials(text),
+        touched=[text or "thread"],
+        sites=[text or "pkg.py:3 time.time"],
+        message=text or "AssertionError: assert [1] == [2]\n- [2]\n+ [1]",
+        base=["passed"] * 3,
+        notes=[text or "a note"],
+        capture=text or "noise.json",
+        tree=text or "f" * 40,
+        seed=text or "7",
+    )

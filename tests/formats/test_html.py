@@ -81,6 +81,7 @@ def filled(text: str) -> GateReport:
     row = msgspec.structs.replace(
         r.MISS, nodeid=text, why=text, spend=text, message=text, tried=[text], fixtures=[text], cause=text, state=text,
         outcomes={"H": ["failed", text], f"H {text}": [text]}, capture=text, frozen_until=text, path=text, line=1,
+        experiments=r.trials(text),
     )  # fmt: skip
     finding = msgspec.structs.replace(r.WARNING, path=text, nodeid=text, reason=text, remedy=text, rule=text)
     problem = msgspec.structs.replace(r.FULL.undecided[0], code=text, reason=text, remedy=text)

@@ -12,9 +12,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from redbucket.core.explanation import Explanation
 from redbucket.core.oracled import OracleReport
 from redbucket.core.report import GateReport
 from redbucket.formats.clean import line
+from redbucket.formats.explainhtml import explain_html
 from redbucket.formats.html import render
 from redbucket.formats.oraclehtml import oracle_html
 from tests.formats import reports as r
@@ -29,6 +31,16 @@ from selenium.webdriver.common.keys import Keys  # noqa: E402
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 DRIVER = shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="Chromium and its driver are not installed")
+
+
+Shown = GateReport | OracleReport | Explanation
+
+
+def html_of(report: Shown) -> str:
+    """The page of any of the reports that have one."""
+    if isinstance(report, OracleReport):
+        return oracle_html(report)
+    return explain_html(report) if isinstance(report, Explanation) else render(report)
 
 
 @pytest.fixture(scope="module")
@@ -47,13 +59,10 @@ def browser() -> Iterator[webdriver.Chrome]:
 
 
 @pytest.fixture
-def opened(
-    browser: webdriver.Chrome, tmp_path: Path
-) -> Callable[[GateReport | OracleReport], webdriver.Chrome]:
-    def open_(report: GateReport | OracleReport) -> webdriver.Chrome:
+def opened(browser: webdriver.Chrome, tmp_path: Path) -> Callable[[Shown], webdriver.Chrome]:
+    def open_(report: Shown) -> webdriver.Chrome:
         place = tmp_path / "report.html"
-        page = oracle_html(report) if isinstance(report, OracleReport) else render(report)
-        place.write_text(page, encoding="utf-8")
+        place.write_text(html_of(report), encoding="utf-8")
         sized(browser, 1300, 900)
         browser.get(place.as_uri())
         return browser
@@ -86,7 +95,7 @@ def shown(browser: webdriver.Chrome) -> str:
     return str(browser.find_element(By.ID, "shown").text)
 
 
-Opened = Callable[[GateReport | OracleReport], webdriver.Chrome]
+Opened = Callable[[Shown], webdriver.Chrome]
 
 
 @pytest.mark.parametrize("text", ATTACKS)
@@ -216,10 +225,8 @@ return [count, bad, getComputedStyle(document.body).backgroundColor];
 """
 
 
-@pytest.mark.parametrize(("report", "least"), [(r.FULL, 300), (r.oracle(), 40)])
-def test_it_can_be_read_by_day_and_by_night(
-    opened: Opened, report: GateReport | OracleReport, least: int
-) -> None:
+@pytest.mark.parametrize(("report", "least"), [(r.FULL, 300), (r.oracle(), 40), (r.explanation(), 40)])
+def test_it_can_be_read_by_day_and_by_night(opened: Opened, report: Shown, least: int) -> None:
     backs = set()
     for scheme in ("light", "dark"):
         page = opened(report)
@@ -233,14 +240,15 @@ def test_it_can_be_read_by_day_and_by_night(
     assert len(backs) == 2
 
 
-WIDE = [r.FULL, r.hostile(), filled("w" * 3000), r.oracle(), r.oracle("w" * 3000)]
+WIDE = [
+    *(r.FULL, r.hostile(), filled("w" * 3000)),
+    *(r.oracle(), r.oracle("w" * 3000), r.explanation(), r.explanation("w" * 3000)),
+]
 
 
 @pytest.mark.parametrize("report", WIDE)
 @pytest.mark.parametrize("width", [320, 800, 2200])
-def test_nothing_is_wider_than_the_window(
-    opened: Opened, width: int, report: GateReport | OracleReport
-) -> None:
+def test_nothing_is_wider_than_the_window(opened: Opened, width: int, report: Shown) -> None:
     page = opened(report)
     sized(page, width, 900)
     page.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
@@ -300,6 +308,31 @@ def test_a_survivor_is_opened_by_keyboard_and_read_aloud(opened: Opened) -> None
     assert {("columnheader", "trusted tests"), ("columnheader", "own tests"), ("rowheader", "2")} <= set(said)
     assert ("region", "pkg/money.py, lines 2 to 9") in said
     assert any(role in ("cell", "gridcell") and "1 killed, 1 survived" in name for role, name in said)
+
+
+def test_the_picture_of_the_experiments_is_read_aloud_and_seen(opened: Opened) -> None:
+    page = opened(r.explanation())
+    tree = page.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    said = [(n["role"]["value"], n["name"]["value"]) for n in tree if "role" in n and "name" in n]
+    heads = {"condition", "changes", "patch", "base", "result"}
+    assert heads <= {name for role, name in said if role == "columnheader"}
+    assert ("rowheader", "threads switched every microsecond") in said
+    assert {"failed 19 of 20", "not run", "confirmed: concurrency"} <= {
+        name for role, name in said if role in ("cell", "gridcell")
+    }
+    # the bars are for the eye alone, and as long as what the words say
+    assert [n for n in tree if n.get("role", {}).get("value") in ("img", "graphics-document")] == []
+    widths = page.execute_script(
+        "return [...document.querySelectorAll('.trials tbody tr')].map(r => {"
+        "const b = r.querySelector('svg'); const [all, part] = b.querySelectorAll('rect');"
+        "return part.getBoundingClientRect().width / all.getBoundingClientRect().width; })"
+    )
+    assert [round(width, 2) for width in widths] == [0.33, 0.95, 0.25, 0]
+    sized(page, 320, 900)
+    region = page.find_element(By.CSS_SELECTOR, ".sheet[aria-label^='Experiments on']")
+    region.send_keys(Keys.ARROW_RIGHT)
+    assert page.execute_script("return document.activeElement === arguments[0]", region)
+    until(page, lambda: page.execute_script("return arguments[0].scrollLeft", region) > 0)
 
 
 def test_without_scripts_all_but_the_table_is_there(browser: webdriver.Chrome, opened: Opened) -> None:

@@ -45,12 +45,26 @@ def test_a_victim_its_polluter_the_state_and_a_capture_that_replays(shop: Shop, 
     assert (told["schema"], told["cause"]) == ("redbucket.explain/1", "order")
     assert (told["tests"], told["state"]) == (["tests/test_cart.py::test_add"], ["cart.CART"])
     assert len(told["evidence"]) == 3
+    (one,) = [e for e in told["experiments"] if e["confirmed"]]
+    assert (one["condition"], one["changes"]) == ("after tests/test_cart.py::test_add", "order")
+    assert (one["head"], one["base"]) == ({"failed": 3, "runs": 3}, None)
     assert told["commands"][:2] == [
         f"python -m pytest -p no:randomly -p no:xdist tests/test_cart.py::test_add {NOISY}",
         f"python -m pytest -p no:randomly -p no:xdist {NOISY}",
     ]
     again = redbucket("replay", told["capture"], "-C", shop.path, "-n", "2", "--format", "json")
     assert json.loads(again.out)["rate"]["failed"] == 2, again.err
+
+
+def test_a_page_shows_the_experiments(tmp_path: Path) -> None:
+    files = {"cart.py": SOURCE, "tests/test_cart.py": CART}
+    small = Shop.open(tmp_path, files, rules=policy(PYTEST))
+    small.patch({"cart.py": SOURCE + "# more\n"})
+    words = ("explain", NOISY, "-C", small.path, "--base", "main", "--head", "agent/fix", "--budget", "5")
+    ended = redbucket(*words, "--format", "html")
+    assert ended.out.startswith("<!DOCTYPE html>"), ended.err
+    assert '<th scope="row">in the suite</th><td>nothing</td>' in ended.out
+    assert ended.out.count("failed 3 of 3") >= 2  # in the suite, with the patch and in base
 
 
 def test_what_cannot_be_explained_says_why(shop: Shop, tmp_path: Path) -> None:
@@ -78,6 +92,16 @@ def test_the_gate_names_the_clock_and_what_it_had_no_time_for(tmp_path: Path) ->
     missed = told.row("test_dates.py::test_label")
     assert (missed["bucket"], missed["cause"]) == ("invariant_miss", None)
     assert "leftover files" in missed["tried"] and "clock" not in missed["tried"]
+    (one,) = [e for e in row["experiments"] if e["confirmed"]]
+    assert (one["changes"], one["head"]["failed"], one["base"]) == ("clock", 0, {"failed": 0, "runs": 3})
+    assert {e["changes"] for e in missed["experiments"]} >= {
+        "",
+        "order",
+        "hash order",
+        "seed",
+        "leftover files",
+    }
+    assert not any(e["flipped"] or e["confirmed"] for e in missed["experiments"])
     none = Shop.open(tmp_path, files, rules=policy(PYTEST) + "challenge_budget = 0.001\n", name="hurried")
     none.patch(offered)
     hurried = none.gate()
