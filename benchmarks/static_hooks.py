@@ -34,10 +34,11 @@ FOLDERS = 100
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of one run."""
+    """Seconds of one run, and the peak of resident memory in MB."""
 
     cpu: float
     wall: float
+    peak: float = 0.0
 
 
 def sources(number: int, *, after: bool) -> Iterator[tuple[str, str | None]]:
@@ -121,10 +122,12 @@ def cost(command: list[str], folder: Path, environment: Mapping[str, str], stdin
         _, status, used = os.wait4(process.pid, 0)
         wall = time.perf_counter() - began
         process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode not in (0, 1):
-            out.seek(0)
-            sys.exit(f"{command} ended with {process.returncode}: {out.read().decode()}")
-    return Cost(used.ru_utime + used.ru_stime, wall)
+        out.seek(0)
+        said = out.read().decode(errors="replace")
+        # Python itself ends with 1 too, and a command that broke is cheap
+        if process.returncode not in (0, 1) or "Traceback (most recent call last)" in said:
+            sys.exit(f"{command} ended with {process.returncode}: {said}")
+    return Cost(used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024)
 
 
 def hook(name: str) -> list[str]:
