@@ -30,6 +30,8 @@ from redbucket.engine.troubles import troubles_of
 _EXAMPLES = 40
 _MOST = 250
 _PROPOSED = 6
+# Seconds for the examples of one candidate: on a patch that never ends each would take the whole timeout of a test.
+_PATIENCE = 10.0
 PLACE = "tests/properties/test_redbucket_candidates.py"
 Model = Callable[[str], str]
 
@@ -140,8 +142,9 @@ class Draft:
             return 0, 0, []
         self.say(f"trying {plural(len(every), 'candidate')} on base and on the patch")
         source = probe(every, _EXAMPLES)
-        base, head = self._run(source)
+        base = self._on_base(source, _PATIENCE)
         held = [(n, one) for n, one in enumerate(every) if is_green(_of(base, n))]
+        head = self._run("H", source, [_nodeid(n) for n, _ in held], _PATIENCE) if held else base
         good: dict[tuple[str, str], Candidate] = {}
         for number, one in held:
             key = (one.target.callee, one.law.name + repr(one.law.body))
@@ -177,18 +180,22 @@ class Draft:
         name = module_name(target.home.path, root) if root is not None else ""
         return name if target.home.path.endswith("__init__.py") else name.rpartition(".")[0]
 
-    def _run(self, source: str) -> tuple[Run, Run]:
+    def _run(self, world: str, source: str, only: Sequence[str] | None, timeout: float) -> Run:
         entry = Entry(FILE_MODE, self.objects.write_blob(source.encode("utf-8", "surrogateescape")))
-        specs = [
-            self.specs.make(
-                world,
-                "draft",
-                tree=self.objects.write_tree(self.specs.trees[world], {PLACE: entry}),
-                files=(PLACE,),
-            )
-            for world in ("B", "H")
-        ]
-        base, head = self.bench.run(specs)
+        spec = self.specs.make(
+            world,
+            "draft",
+            tree=self.objects.write_tree(self.specs.trees[world], {PLACE: entry}),
+            files=(PLACE,),
+            only=None if only is None else tuple(only),
+            timeout=min(self.specs.timeout, timeout),
+        )
+        (run,) = self.bench.run([spec])
+        return run
+
+    def _on_base(self, source: str, timeout: float) -> Run:
+        """Return base's run of candidates. Raises Undecided."""
+        base = self._run("B", source, None, timeout)
         troubles = troubles_of([base], base)
         if troubles:
             raise Undecided(troubles[0].code, troubles[0].reason, troubles[0].remedy)
@@ -201,7 +208,7 @@ class Draft:
             )
         if error:
             raise Undecided("draft-broken", f"the candidates do not import on base: {error[-300:]}", "")
-        return base, head
+        return base
 
     # -- the ghostwriter ----------------------------------------------------------------------------
 
@@ -211,7 +218,7 @@ class Draft:
         if not given or self.over():
             return []
         self.say("asking Hypothesis's ghostwriter")
-        base, _ = self._run(ghost_probe(target))
+        base = self._on_base(ghost_probe(target), self.specs.timeout)
         test = next(iter(base.tests.values()), None)
         if test is None or "GHOST" not in test.message:
             self.notes.append("Hypothesis's ghostwriter is not at hand where the tests run (it needs black)")
@@ -234,8 +241,12 @@ class Draft:
         )
 
 
+def _nodeid(number: int) -> str:
+    return f"{PLACE}::{probe_name(number)}"
+
+
 def _of(run: Run, number: int) -> list[Test]:
-    wanted = f"{PLACE}::{probe_name(number)}"
+    wanted = _nodeid(number)
     return [test for nodeid, test in run.tests.items() if nodeid == wanted]
 
 

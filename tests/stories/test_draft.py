@@ -85,6 +85,19 @@ def test_proposals_hold_on_base_and_fail_on_the_patch(shop: Shop, tmp_path: Path
     assert_clear(drafted(shop, tmp_path / "out", MISS), 3, "draft-exists")
 
 
+@pytest.mark.slow
+def test_a_patch_that_never_ends_is_asked_of_what_holds_on_base_alone(tmp_path: Path) -> None:
+    shop = Shop.open(tmp_path, FILES, rules=policy(PYTEST, timeout=1))
+    endless = MONEY.replace("parts):\n", "parts):\n    while amount % 2: pass\n", 1)
+    assert endless != MONEY
+    shop.patch({"money.py": endless})
+    ended = drafted(shop, tmp_path / "out", MISS, "--format", "json")
+    assert ended.exit_code == 0, ended.err
+    (miss,) = json.loads(ended.out)["misses"]
+    assert miss["held"] < miss["candidates"] / 2
+    assert "it gives what base's implementation gives" in {one["says"] for one in miss["proposals"]}
+
+
 class _Answers(http.server.BaseHTTPRequestHandler):
     """The chat endpoint of the OpenAI protocol, on loopback."""
 
