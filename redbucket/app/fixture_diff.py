@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from redbucket.app.fixture_verify import chosen, commit_of, cpus, policy_of
-from redbucket.core.drift import Change, Drift, change_of
+from redbucket.core.drift import Change, Content, Drift, Side, change_of
 from redbucket.core.errors import Misused, Undecided
 from redbucket.core.patch import GITLINK_MODE, SYMLINK_MODE
 from redbucket.core.paths import JudgeSide
@@ -18,8 +18,8 @@ from redbucket.edges.differ import Lines, diff_lines
 from redbucket.edges.hashing import Wanted
 from redbucket.edges.staged import Staged
 
-Content = Callable[[], bytes | None]
-LARGEST = 64 * 1024 * 1024  # of one side; larger ones are said by size alone
+Read = Callable[[], Content]
+LARGEST = 64 * 1024 * 1024  # of one side; larger ones are said by size and checksum alone
 
 
 @dataclass(frozen=True)
@@ -54,16 +54,14 @@ def run(
         return found
 
 
-def show(
-    path: str, old: bytes | None, new: bytes | None, rules: Sequence[Volatile], most_lines: int
-) -> Shown:
+def show(path: str, old: Content, new: Content, rules: Sequence[Volatile], most_lines: int) -> Shown:
     """Return a change with its lines."""
     change = change_of(path, old, new, rules)
     wanted = change.is_text and change.drift not in (Drift.SAME, Drift.ADDED, Drift.GONE) and most_lines
     if not wanted or (change.moved and change.drift is not Drift.OPAQUE):
         return Shown(change)
-    assert old is not None
-    assert new is not None
+    assert isinstance(old, bytes)
+    assert isinstance(new, bytes)
     return Shown(change, diff_lines(old, new, most_lines))
 
 
@@ -74,7 +72,7 @@ def _pairs(
     new: tuple[Mapping[str, str], Mapping[str, str]],
     files: bool,
     only: Callable[[str], bool] | None,
-) -> Iterator[tuple[str, Content, Content]]:
+) -> Iterator[tuple[str, Read, Read]]:
     judge = JudgeSide(policy)
     (old_modes, old_oids), (new_modes, new_oids) = old, new
     seen = {}
@@ -101,13 +99,13 @@ def _pairs(
             yield path, before, partial(_blob, source, path, new_modes, new_oids, sizes)
 
 
-def _nothing() -> bytes | None:
+def _nothing() -> Content:
     return None
 
 
 def _blob(
     source: Staged, path: str, modes: Mapping[str, str], oids: Mapping[str, str], sizes: Mapping[str, int]
-) -> bytes | None:
+) -> Content:
     oid = oids.get(path)
     if oid is None:
         return None
@@ -115,19 +113,27 @@ def _blob(
         return f"Subproject commit {oid}\n".encode("ascii")
     if modes[path] == SYMLINK_MODE:
         return b"link to " + source.blob(oid) + b"\n"
-    if sizes.get(oid, 0) > LARGEST:
-        return b"\0%d bytes, SHA-256 %s" % (sizes[oid], source.sha256s([oid])[oid].encode("ascii"))
-    return source.blob(oid)
+    return blob_content(source, oid, sizes)
 
 
-def _file(source: Staged, path: str, state: str) -> bytes:
+def blob_content(source: Staged, oid: str, sizes: Mapping[str, int] | None = None) -> Content:
+    """Return a blob; of one that is too large to be read whole its size and checksum."""
+    size = (source.sizes([oid]) if sizes is None else sizes).get(oid, 0)
+    return Side(size, source.sha256s([oid])[oid]) if size > LARGEST else source.blob(oid)
+
+
+def _file(source: Staged, path: str, state: str) -> Content:
     if state:
         return f"({state})\n".encode("ascii")
     place = source.top / path
     try:
         if place.lstat().st_size > LARGEST:
             (seen,) = source.compare([(path, "", "")]).values()
-            return b"\0%d bytes, SHA-256 %s" % (seen.size, seen.sha256.encode("ascii"))
+            if seen.state:
+                raise Undecided(
+                    "unsteady-file", f"in the work tree: {seen.state}", "wait until it is written"
+                )
+            return Side(seen.size, seen.sha256)
         return source.file(path)
     except OSError as problem:
         raise Misused("unreadable-file", f"{path}: {problem.strerror}", "look at the file") from problem

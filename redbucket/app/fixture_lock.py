@@ -11,10 +11,10 @@ from hashlib import sha256
 from pathlib import Path
 from shlex import quote
 
-from redbucket.app.fixture_diff import LARGEST as LARGEST_SHOWN
-from redbucket.app.fixture_diff import Shown, show
+from redbucket.app.fixture_diff import Shown, blob_content, show
 from redbucket.app.fixture_verify import chosen, cpus, policy_of
 from redbucket.core.discrepancies import regular, unlisted
+from redbucket.core.drift import Content
 from redbucket.core.errors import Misused
 from redbucket.core.identity import marks_of_branch, marks_of_environment
 from redbucket.core.lfs import LARGEST, pointed_at
@@ -171,19 +171,11 @@ def _first(policy: Policy) -> str:
 def shown(opened: Desk, proposal: Proposal, most_lines: int) -> Shown:
     """Return the change from the locked bytes to the staged ones, as far as the locked bytes can be found."""
     old = _locked_bytes(opened, proposal) if proposal.old else None
-    return show(
-        proposal.path, old, _staged(opened, proposal.path), opened.policy.fixtures.volatile, most_lines
-    )
+    new = blob_content(opened.source, opened.oids[proposal.path])
+    return show(proposal.path, old, new, opened.policy.fixtures.volatile, most_lines)
 
 
-def _staged(opened: Desk, path: str) -> bytes:
-    oid = opened.oids[path]
-    if opened.source.sizes([oid])[oid] > LARGEST_SHOWN:
-        return b"\0too large to be shown"
-    return opened.source.blobs([oid])[0] or b""
-
-
-def _locked_bytes(opened: Desk, proposal: Proposal) -> bytes | None:
+def _locked_bytes(opened: Desk, proposal: Proposal) -> Content:
     out = opened.source.run(
         *(
             "log",
@@ -203,8 +195,8 @@ def _locked_bytes(opened: Desk, proposal: Proposal) -> bytes | None:
     }
     known = [oid for oid in oids if set(oid) != {"0"}]
     for oid, sha in opened.source.sha256s(known).items():
-        if sha == proposal.old and opened.source.sizes([oid])[oid] <= LARGEST_SHOWN:
-            return opened.source.blobs([oid])[0]
+        if sha == proposal.old:
+            return blob_content(opened.source, oid)
     return None
 
 

@@ -44,9 +44,13 @@ class Side:
     sha256: str
 
     @classmethod
-    def of(cls, data: bytes | None) -> Side | None:
-        """Describe bytes; None where there are none."""
-        return None if data is None else cls(len(data), sha256(data).hexdigest())
+    def of(cls, data: Content) -> Side | None:
+        """Describe a content; None where there is none."""
+        return cls(len(data), sha256(data).hexdigest()) if isinstance(data, bytes) else data
+
+
+# A content that is too large to be read whole is known by its size and its checksum alone.
+Content = bytes | Side | None
 
 
 @dataclass(frozen=True)
@@ -69,14 +73,18 @@ class Change:
 
 
 def change_of(
-    path: str, old: bytes | None, new: bytes | None, rules: Sequence[Volatile] = (), depth: int = 0
+    path: str, old: Content, new: Content, rules: Sequence[Volatile] = (), depth: int = 0
 ) -> Change:
     """Return the change between two contents of a fixture; None where it is absent."""
     sides = (Side.of(old), Side.of(new))
     if old is None or new is None:
         drift = Drift.SAME if old is new else Drift.ADDED if old is None else Drift.GONE
         there = new if old is None else old
-        return Change(path, drift, *sides, is_text=there is not None and is_text(there))
+        return Change(path, drift, *sides, is_text=isinstance(there, bytes) and is_text(there))
+    if isinstance(old, Side) or isinstance(new, Side):
+        if sides[0] == sides[1]:
+            return Change(path, Drift.SAME, *sides)
+        return Change(path, Drift.OPAQUE, *sides, said="too large to be compared otherwise than by checksum")
     text = is_text(old) and is_text(new)
     if old == new:
         return Change(path, Drift.SAME, *sides, is_text=text)

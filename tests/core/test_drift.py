@@ -15,7 +15,7 @@ from collections.abc import Callable
 import pytest
 
 from redbucket.core import members as inside
-from redbucket.core.drift import Change, Drift, change_of
+from redbucket.core.drift import Change, Drift, Side, change_of
 from redbucket.core.nodediff import ABSENT, written
 from redbucket.core.policy import Volatile
 
@@ -336,6 +336,17 @@ def test_compressed_files_are_opened(pack: Callable[[bytes], bytes]) -> None:
 def test_members_that_come_and_go() -> None:
     found = change(zipped({"a": b"1", "b": b"2"}), zipped({"a": b"1", "c": b"2"}), "x.npz")
     assert {(c.path, c.drift) for c in found.inside} == {("b", Drift.GONE), ("c", Drift.ADDED)}
+
+
+def test_a_large_content_is_known_by_size_and_checksum() -> None:
+    one, other = Side(5, "a" * 64), Side(5, "b" * 64)
+    drifts = [
+        change_of("a.json", *pair).drift for pair in ((one, one), (one, other), (b"[1]", one), (None, one))
+    ]
+    assert drifts == [Drift.SAME, Drift.OPAQUE, Drift.OPAQUE, Drift.ADDED]
+    assert change_of("a.json", one, other).new == other
+    # the same five bytes, once read and once not
+    assert change_of("a", b"12345", Side.of(b"12345")).drift is Drift.SAME
 
 
 def test_bombs_and_damage_are_opaque(monkeypatch: pytest.MonkeyPatch) -> None:

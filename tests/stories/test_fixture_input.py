@@ -193,6 +193,28 @@ def test_a_large_fixture_is_streamed(repo: Repo) -> None:
     assert max(seen.values()) < 150
 
 
+def test_what_is_too_large_to_be_read_is_said_by_its_own_size_and_checksum(repo: Repo) -> None:
+    """Not by those of a text that stands for it; and nothing is called new that is only large."""
+    big, size = "tests/data/big.bin", (64 << 20) + 1
+    sparse(repo, size)
+    repo.git("-c", "core.compression=1", "add", "-A")
+    old = sha(bytes(size))
+    repo.commit({LOCK: write({ONE: sha("1\n"), big: old})})
+    with (repo.path / big).open("r+b") as stream:
+        stream.seek(size - 1)
+        stream.write(b"x")
+    new = sha(bytes(size - 1) + b"x")
+    sides = {"old": {"size": size, "sha256": old}, "new": {"size": size, "sha256": new}}
+    for words in (["diff"], ["diff", "--staged"]):
+        (moved,) = json.loads(fixtures(repo, *words, "--format", "json").out)["fixtures"]
+        assert moved["class"] == "opaque" and {key: moved[key] for key in sides} == sides
+        repo.git("-c", "core.compression=1", "add", "-A")
+    said = fixtures(repo, "refresh", big).out
+    assert f"{size:,} bytes {old[:16]} -> {size:,} bytes {new[:16]}" in said and "not in the last" not in said
+    repo.git("rm", "-q", "--cached", big)
+    assert fixtures(repo, "diff", "--staged").out.count(f"{size:,} bytes {old[:16]} -> nothing") == 1
+
+
 @pytest.mark.slow
 def test_a_fixture_of_five_gibibytes(repo: Repo) -> None:
     sparse(repo, 5 << 30)
