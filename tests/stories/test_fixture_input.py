@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from redbucket.core.checksums import write
+from redbucket.formats.clean import utf8
 from tests.gitkit import Content, Repo
 from tests.stories.kit import Ended, redbucket
 
@@ -34,6 +35,11 @@ def fixtures(repo: Repo, *words: str) -> Ended:
     ended = redbucket("fixtures", words[0], "-C", repo.path, *words[1:])
     assert "Traceback" not in ended.err + ended.out and ended.exit_code in (0, 1, 2, 3)
     return ended
+
+
+def moved(repo: Repo, *words: str) -> list[tuple[str, str]]:
+    found = json.loads(fixtures(repo, "diff", *words, "--format", "json").out)["fixtures"]
+    return [(each["path"], each["class"]) for each in found]
 
 
 def put(repo: Repo, name: bytes, data: bytes = b"x\n") -> None:
@@ -72,6 +78,12 @@ def test_odd_names_are_seen_told_and_locked_or_refused(repo: Repo, name: bytes) 
     assert "added" in fixtures(repo, "diff", "--staged").out
     report = json.loads(fixtures(repo, "verify", "--format", "json").out)
     assert len(report["findings"]) == 1
+    before = repo.head()
+    repo.commit()
+    told = fixtures(repo, "verify", "--rev", "HEAD")
+    assert told.exit_code == 1 and "unlisted" in told.out
+    assert moved(repo, "--base", before, "--head", "HEAD") == [(utf8(path), "added")]
+    assert moved(repo) == []
     if set(name) & set(b"\\\n\r"):
         assert fixtures(repo, "lock").errors == ["unlockable-name"]
         return
@@ -79,8 +91,12 @@ def test_odd_names_are_seen_told_and_locked_or_refused(repo: Repo, name: bytes) 
     assert accepted.exit_code == 0, accepted.err
     repo.git("add", LOCK)
     assert fixtures(repo, "verify").exit_code == 0
+    repo.commit()
+    assert fixtures(repo, "verify", "--rev", "HEAD").exit_code == 0
     done = subprocess.run(["sha256sum", "-c", "--strict", "--quiet", LOCK], cwd=repo.path, check=False)
     assert done.returncode == 0
+    put(repo, name, b"y\n")
+    assert moved(repo) == [(utf8(path), "payload")]
 
 
 @pytest.mark.parametrize("twin", ["TESTS/DATA/ONE.JSON", "tests/data/ONE.json"])
