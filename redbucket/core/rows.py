@@ -9,9 +9,10 @@ from redbucket.core.classification import FAILING, classify
 from redbucket.core.compare import SIGNIFICANT, SURE, redder_in_strata
 from redbucket.core.doubt import doubt
 from redbucket.core.evidence import PASSING, base_passes, failure_print, is_inconsistent, ran
-from redbucket.core.experiments import Experiment, joined, of_gate, unconfirmed
+from redbucket.core.experiments import Experiment, joined, unconfirmed
 from redbucket.core.records import Outcome, Test
 from redbucket.core.report import Row
+from redbucket.core.tally import of_gate
 from redbucket.core.trials import Trials
 
 INTRODUCED = "introduced"

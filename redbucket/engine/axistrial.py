@@ -10,9 +10,9 @@ from typing import Any
 from redbucket.core.axes import Axis, Variant, at_once
 from redbucket.core.classification import FAILING
 from redbucket.core.compare import redder_by_chance
-from redbucket.core.experiments import Tally
 from redbucket.core.records import Outcome, Run, Test
 from redbucket.core.runspec import RunSpec
+from redbucket.core.tally import Tally
 from redbucket.engine.found import CONFIRMED, Found
 from redbucket.engine.ports import Bench
 

@@ -16,10 +16,10 @@ from redbucket.core.classification import FAILING
 from redbucket.core.conditions import Conditions
 from redbucket.core.entropy import kinds_of
 from redbucket.core.evidence import is_inconsistent
-from redbucket.core.experiments import PLAIN, Tally
 from redbucket.core.plural import plural
 from redbucket.core.records import Run
 from redbucket.core.runspec import RunSpec
+from redbucket.core.tally import PLAIN, Tally
 from redbucket.core.trials import Trials
 from redbucket.engine.axistrial import AxisTrials, counted
 from redbucket.engine.challenge import Challenge

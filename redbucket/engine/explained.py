@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from shlex import quote
 
 from redbucket.core.errors import ACCEPTED, UNDECIDED
-from redbucket.core.experiments import Experiment, Tally, joined, kind
+from redbucket.core.experiments import Experiment, joined
 from redbucket.core.explanation import Explanation
 from redbucket.core.plural import plural
 from redbucket.core.records import Outcome
+from redbucket.core.tally import Tally, kind
 from redbucket.engine.explain import IN_SUITE, Explain
 from redbucket.engine.found import Found
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from redbucket.core.bisect import fewest
 from redbucket.core.classification import FAILING
 from redbucket.core.conditions import PLAIN, Conditions
-from redbucket.core.experiments import Tally
 from redbucket.core.plural import plural
 from redbucket.core.records import Outcome, Run, Test
 from redbucket.core.runspec import RunSpec
+from redbucket.core.tally import Tally
 from redbucket.engine.found import CONFIRMED, Culprits
 from redbucket.engine.ports import Bench
 

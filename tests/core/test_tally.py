@@ -7,8 +7,9 @@ from itertools import product
 import pytest
 
 from redbucket.core.classification import FAILING
-from redbucket.core.experiments import Experiment, Tally, Tries, flips, joined, of_gate, unconfirmed
+from redbucket.core.experiments import Experiment, Tries, joined, unconfirmed
 from redbucket.core.records import Outcome
+from redbucket.core.tally import Tally, flips, of_gate
 
 P, F, S = Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED
 
