@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from redbucket.core.lfs import is_stand_in, pointed_at
+from redbucket.core.lfs import is_annexed, is_pointer_like, pointed_at
 from redbucket.core.lineends import locked_but_for_line_ends
 from redbucket.core.manifests import Listed, Locks, Scope
 from redbucket.core.patch import EXECUTABLE_MODE, FILE_MODE, GITLINK_MODE, SYMLINK_MODE
@@ -53,16 +53,20 @@ class Discrepancy:
 class Tree:
     """One tree as the comparison needs it.
 
-    ``hashes`` gives the SHA-256 of many blobs by path; ``content`` reads one, None if it is too large.
+    ``hashes`` gives the SHA-256 of many blobs by path; ``content`` reads one, None if it is too large;
+    ``filtered`` says whether Git LFS replaces a pointer at a path.
     """
 
     modes: Mapping[str, str]
     hashes: Callable[[Collection[str]], Mapping[str, str]]
     content: Callable[[str], bytes | None]
+    filtered: Callable[[str], bool]
 
 
 REFRESH = "if the new bytes are meant, a human refreshes the lock: redbucket fixtures refresh"
 LOCK = "a human locks it: redbucket fixtures lock; or delete it"
+_BARE_POINTER = "an LFS pointer is there that nothing replaces: no .gitattributes says filter=lfs for it"
+_UNPOINT = "put the file itself there, or give it filter=lfs in .gitattributes (git lfs track)"
 _FETCH = "fetch it: git lfs pull, git submodule update --init, git sparse-checkout disable, or git annex get"
 
 
@@ -87,7 +91,7 @@ def discrepancies(
     # the common case costs one comparison
     for path in files if hashes is not shas else ():
         if hashes[path] != shas[path]:
-            found.append(mismatch(path, locks.listed[path], hashes[path], tree.content(path)))
+            found.append(mismatch(path, locks.listed[path], hashes[path], tree.content(path), tree.filtered))
     found += _gone_or_new(tree, locks, gone, extra, hashes)
     if everything or len(locks.locks) > 1:  # of one lock alone, its reader has said so
         found += twins([*shas, *everything])
@@ -131,13 +135,19 @@ def unlisted(modes: Mapping[str, str], locks: Locks, scope: Scope) -> list[str]:
     return [path for path in new if path.startswith(folders) and scope.is_recorded(path)]
 
 
-def mismatch(path: str, listed: Listed, found: str, content: bytes | None) -> Discrepancy:
+def mismatch(
+    path: str, listed: Listed, found: str, content: bytes | None, filtered: Callable[[str], bool]
+) -> Discrepancy:
     """Return what to say of a file whose bytes are not the locked ones."""
     at = (listed.lock, listed.line, found)
-    if content is not None and is_stand_in(content):
+    if content is not None and is_annexed(content):
+        return Discrepancy(Kind.ABSENT, path, "its content is elsewhere (git-annex)", _FETCH, *at)
+    if content is not None and is_pointer_like(content):
+        if not filtered(path):
+            return Discrepancy(Kind.MISMATCH, path, _BARE_POINTER, _UNPOINT, *at)
         pointed = pointed_at(content)
         if pointed is None:
-            return Discrepancy(Kind.ABSENT, path, "its content is elsewhere (LFS, git-annex)", _FETCH, *at)
+            return Discrepancy(Kind.ABSENT, path, "a pointer of an unknown kind is there", _FETCH, *at)
         if pointed == listed.sha256:
             return Discrepancy(Kind.POINTER, path, "an LFS pointer to the locked bytes is there", _FETCH, *at)
         reason = f"its LFS pointer names {pointed[:16]}, the lock says {listed.sha256[:16]}"

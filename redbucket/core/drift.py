@@ -9,7 +9,7 @@ from hashlib import sha256
 from itertools import islice
 
 from redbucket.core.cassettes import as_seen, is_cassette
-from redbucket.core.lfs import is_stand_in
+from redbucket.core.lfs import is_annexed, is_pointer_like
 from redbucket.core.lineends import same_but_for_line_ends
 from redbucket.core.members import Unopened, members
 from redbucket.core.nodediff import Moved, differences
@@ -88,7 +88,7 @@ def change_of(
     text = is_text(old) and is_text(new)
     if old == new:
         return Change(path, Drift.SAME, *sides, is_text=text)
-    if is_stand_in(old) or is_stand_in(new):
+    if any(is_annexed(data) or is_pointer_like(data) for data in (old, new)):
         return Change(path, Drift.ABSENT, *sides, said="one side is a pointer to its content", is_text=text)
     if text and same_but_for_line_ends(old, new):
         return Change(path, Drift.LINE_ENDS, *sides, is_text=text)

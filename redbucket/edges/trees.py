@@ -5,18 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from redbucket.core.attributes import NAME as ATTRIBUTES
-from redbucket.core.attributes import Attributes
 from redbucket.core.errors import Undecided, WorldFailed
+from redbucket.core.lfs import LARGEST, Filter, is_pointer_like
 from redbucket.core.patch import Entry
 from redbucket.core.paths import fold
 from redbucket.edges.digests import digest
 from redbucket.edges.scratch import Scratch
 from redbucket.edges.workshop import cannot_write
-
-_LFS_SIGN = b"version https://git-lfs.github.com/spec/"
-_LFS_LARGEST = 1024  # the LFS specification: a pointer file is smaller than this
-
 
 __all__ = ["Layout", "digest", "layout", "lfs_pointers"]
 
@@ -88,22 +83,12 @@ def refuse_folded(entries: dict[str, Entry]) -> None:
 
 def lfs_pointers(scratch: Scratch, entries: dict[str, Entry]) -> tuple[str, ...]:
     """Return the paths whose blob is a Git LFS pointer; looked for only if an attribute speaks of LFS."""
-    attributes = {path: entry.oid for path, entry in entries.items() if _is_attributes(path, entry)}
-    texts = scratch.read_blobs(set(attributes.values()))
-    if not any(b"lfs" in text for text in texts.values()):
-        return ()
-    known = Attributes((path, texts[oid]) for path, oid in attributes.items())
     files = {path: entry.oid for path, entry in entries.items() if entry.is_file}
-    small = {oid for oid, size in scratch.objects.sizes(files.values()).items() if 100 < size < _LFS_LARGEST}
-    pointers = {oid for oid, text in scratch.read_blobs(small).items() if text.startswith(_LFS_SIGN)}
+    modes = {path: entry.mode for path, entry in entries.items()}
+    filtered = Filter(modes, lambda path: scratch.read(files[path]))
+    if not filtered.any:
+        return ()
+    small = {oid for oid, size in scratch.objects.sizes(files.values()).items() if 100 < size < LARGEST}
+    pointers = {oid for oid, text in scratch.read_blobs(small).items() if is_pointer_like(text)}
     # by path: one that git has no filter for is never replaced by its content
-    return tuple(sorted(p for p, oid in files.items() if oid in pointers and _is_filtered(known, p)))
-
-
-def _is_attributes(path: str, entry: Entry) -> bool:
-    return path.rpartition("/")[2] == ATTRIBUTES and entry.is_file
-
-
-def _is_filtered(attributes: Attributes, path: str) -> bool:
-    found = attributes.of(path).get("filter")
-    return found is not None and found.value == "=lfs"
+    return tuple(sorted(path for path, oid in files.items() if oid in pointers and filtered(path)))

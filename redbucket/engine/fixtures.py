@@ -16,6 +16,8 @@ from redbucket.core.discrepancies import (
     regular,
     unlisted,
 )
+from redbucket.core.lfs import LARGEST as LARGEST_POINTER
+from redbucket.core.lfs import Filter, pointed_at
 from redbucket.core.lineends import same_but_for_line_ends
 from redbucket.core.manifests import Locks, Scope, locks_of
 from redbucket.core.paths import JudgeSide
@@ -119,8 +121,11 @@ def verify(
     new = source.others() if files and locks.folders else None
     seen = compare(wanted) if compare is not None else {path: _NOTHING for path, _, _ in wanted}
     look.take(every, seen)
-    found = discrepancies(Tree(modes, look.hashes, look.content), locks, scope, only)
-    if files:
+    found = discrepancies(Tree(modes, look.hashes, look.content, look.filtered), locks, scope, only)
+    if not files:
+        # no file is asked for, and a pointer's own checksum says which bytes it stands for
+        found = [each for each in found if each.kind is not Kind.POINTER]
+    else:
         found = look.materialised(found, seen)
         found += look.work_tree(seen)
         found += look.untracked(new() if new else ())
@@ -153,6 +158,11 @@ class _Look:
     only: Callable[[str], bool] | None
     known: Mapping[str, str] = field(default_factory=dict)
     blob_shas: Mapping[str, str] = field(default_factory=dict)
+    small: Mapping[str, bytes | None] = field(default_factory=dict)
+    filtered: Filter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.filtered = Filter(self.modes, lambda path: self.source.blobs([self.oids[path]])[0] or b"")
 
     def wanted(self, extra: Iterable[str]) -> list[tuple[str, str, str]]:
         """Return (path, SHA-256, blob id) of the files to look at; the id is "" where git has no blob."""
@@ -182,7 +192,14 @@ class _Look:
         if unknown:
             known = self.source.sha256s(self.oids[path] for path in unknown)
             shas.update((path, known[self.oids[path]]) for path in unknown)
+            self._keep_small([path for path in unknown if shas[path] != self.locks.shas.get(path)])
         self.blob_shas = shas
+
+    def _keep_small(self, paths: Iterable[str]) -> None:
+        """Read in one go what may be pointers: in a project with Git LFS that is every fixture."""
+        sizes = self.source.sizes(self.oids[path] for path in paths)
+        oids = [oid for oid, size in sizes.items() if size < LARGEST_POINTER]
+        self.small = dict(zip(oids, self.source.blobs(oids) if oids else (), strict=True))
 
     def hashes(self, paths: Collection[str]) -> Mapping[str, str]:
         """The SHA-256 of each blob, by path."""
@@ -191,6 +208,8 @@ class _Look:
     def content(self, path: str) -> bytes | None:
         """The bytes of a blob, None if it is too large to be read whole."""
         oid = self.oids[path]
+        if oid in self.small:
+            return self.small[oid]
         if self.source.sizes([oid]).get(oid, 0) > LARGEST_READ:
             return None
         return self.source.blobs([oid])[0]
@@ -205,6 +224,8 @@ class _Look:
                 # of a path that git has no blob of, an agreeing file is not in `seen`
                 if there is None or there.sha256 == listed.sha256:
                     continue
+                if each.kind is Kind.POINTER and there.oid != self.oids[each.path]:
+                    continue  # the blob is right, and what is there instead of its content is told besides
                 if not there.state and each.path not in self.modes:
                     each = replace(
                         each, kind=Kind.MISMATCH, reason=_other(there, listed.sha256), remedy=REFRESH
@@ -247,7 +268,9 @@ class _Look:
             return (
                 None  # smudged content with the locked bytes; or the blob is wrong, and that is said already
             )
-        content = self.content(path) if there.size <= LARGEST_READ else None
+        content = self.content(path) if there.size <= LARGEST_READ else self.small.get(self.oids[path])
+        if content is not None and pointed_at(content) == there.sha256 and self.filtered(path):
+            return None  # what git has staged, in the form that Git LFS gives it
         if content is not None and same_but_for_line_ends(self.source.file(path), content):
             return Discrepancy(
                 Kind.LINE_ENDS,

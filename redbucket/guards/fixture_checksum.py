@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from redbucket.core.discrepancies import Discrepancy, Kind, Tree, discrepancies, flaws, twins, unlisted
 from redbucket.core.findings import Finding, Severity
+from redbucket.core.lfs import Filter
 from redbucket.core.manifests import Locks, Scope, locks_of
 from redbucket.core.paths import JudgeSide
 from redbucket.guards.context import Context, TreeView
@@ -32,7 +33,8 @@ def check(context: Context, judge: JudgeSide) -> list[Finding]:
     loose = list(_unlocked(context, judge, base, locks))
     if not locks.locks and not base.locks:
         return loose
-    tree = Tree(modes, context.head.sha256s, lambda path: _content(context.head, path))
+    filtered = Filter(modes, context.head.read)
+    tree = Tree(modes, context.head.sha256s, lambda path: _content(context.head, path), filtered)
     before = {*flaws(base), *twins([*base.shas, *unlisted(old_modes, base, scope)])}
     found = [
         tell(each, Severity.REFUSE if each.kind is not Kind.POINTER else Severity.WARN)

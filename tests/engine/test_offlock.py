@@ -33,7 +33,10 @@ def test_only_listed_files_with_other_bytes() -> None:
 
 def test_a_pointer_to_the_locked_bytes_is_not_off() -> None:
     pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha256(b'1').hexdigest()}\nsize 1\n"
-    assert off_lock(MemoryTree({ONE: pointer, "fixtures.sha256": lock(one="1")}), SIDE, [ONE]) == frozenset()
+    files = {ONE: pointer, "fixtures.sha256": lock(one="1"), ".gitattributes": "tests/data/* filter=lfs\n"}
+    assert off_lock(MemoryTree(files), SIDE, [ONE]) == frozenset()
+    del files[".gitattributes"]  # tests read the pointer
+    assert off_lock(MemoryTree(files), SIDE, [ONE]) == {ONE}
 
 
 def row(base: Outcome, **facts: object) -> tuple[Bucket, str, str, list[str]]:

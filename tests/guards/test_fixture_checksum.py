@@ -160,10 +160,19 @@ def pointer(oid: str) -> str:
 
 
 def test_an_lfs_pointer_is_compared_with_the_lock_without_a_download() -> None:
-    (finding,) = judge(LOCKED, {**LOCKED, ONE: pointer(sha("1\n"))})
+    base = {**LOCKED, ".gitattributes": "*.json filter=lfs diff=lfs -text\n"}
+    (finding,) = judge(base, {**base, ONE: pointer(sha("1\n"))})
     assert finding.reason.startswith("pointer: ") and finding.severity is Severity.WARN
-    (finding,) = judge(LOCKED, {**LOCKED, ONE: pointer(sha("other"))})
+    (finding,) = judge(base, {**base, ONE: pointer(sha("other"))})
     assert finding.reason.startswith("mismatch: its LFS pointer") and finding.severity is Severity.REFUSE
+
+
+@pytest.mark.parametrize("attributes", ["", "*.bin filter=lfs\n", "*.json filter=lfs\n*.json !filter\n"])
+def test_a_pointer_that_no_filter_replaces_is_not_the_locked_bytes(attributes: str) -> None:
+    base = {**LOCKED, ".gitattributes": attributes}
+    (finding,) = judge(base, {**base, ONE: pointer(sha("1\n"))})
+    assert finding.reason.startswith("mismatch: an LFS pointer") and finding.severity is Severity.REFUSE
+    assert "git lfs pull" not in finding.remedy and "filter=lfs" in finding.remedy
 
 
 def test_what_git_annex_leaves_is_not_materialised() -> None:

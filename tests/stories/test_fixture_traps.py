@@ -41,6 +41,8 @@ def test_plain_files_and_links_beside_lfs_pointers(tmp_path: Path) -> None:
     lock = write({plain: sha("plain"), stored: sha("stored"), quoted: sha(pointer_to("x"))})
     repo.commit({"fixtures.sha256": lock})
     code, found, absent = verified(repo.path, "--staged")
+    assert (code, found, absent) == (0, {}, [])  # the pointer says the locked checksum
+    code, found, absent = verified(repo.path)
     assert (code, found) == (2, {}) and [each.partition(":")[0] for each in absent] == [stored]
     repo.commit({plain: Link("stored.bin")})
     code, found, _ = verified(repo.path, "--staged")

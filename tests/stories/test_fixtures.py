@@ -137,15 +137,46 @@ def test_a_lock_that_can_not_be_trusted(repo: Repo, raw: bytes, word: str) -> No
 
 def test_pointers_and_their_content(repo: Repo) -> None:
     pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha('two' + chr(10))}\nsize 4\n"
-    repo.commit({TWO: pointer})
+    attributes = {".gitattributes": "tests/data/two.json filter=lfs -text\n"}
+    repo.commit({TWO: pointer, **attributes})
     assert verify(repo) == (2, {}, [TWO])
+    # its own checksum says that it stands for the locked bytes
+    assert verify(repo, "--staged") == verify(repo, "--rev", "HEAD") == (0, {}, [])
     repo.write({TWO: FILES[TWO]})  # what git lfs pull leaves there
-    assert verify(repo) == (0, {}, [])
-    assert verify(repo, "--staged") == (2, {}, [TWO])
-    repo.commit(
-        {TWO: pointer.replace("oid sha256:", "oid sha256:" + "0" * 8).replace(sha("two\n"), sha("x")[:56])}
+    assert verify(repo) == verify(repo, "--staged") == (0, {}, [])
+    repo.write({TWO: "zwei\n"})
+    assert verify(repo) == (1, {TWO: "mismatch refuse"}, [])  # changed, and not staged
+    repo.git(
+        "config",
+        "filter.lfs.clean",
+        f"printf '{pointer.replace(sha('two' + chr(10)), sha('zwei' + chr(10)))}'",
     )
-    assert verify(repo)[:2] == (1, {TWO: "mismatch refuse"})
+    repo.git("add", TWO)
+    ended = fixtures(repo, "verify")  # one finding: the file is what is staged
+    assert ended.out.count("mismatch:") == 1 and "its LFS pointer names" in ended.out
+
+
+@pytest.mark.parametrize("attributes", ["", "*.json -filter\n", "*.bin filter=lfs\n", "*.json filter=lfss\n"])
+def test_a_pointer_that_nothing_replaces_is_a_mismatch(repo: Repo, attributes: str) -> None:
+    """No ``git lfs pull`` will ever put the locked bytes there: tests read the pointer."""
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha('two' + chr(10))}\nsize 4\n"
+    repo.commit({TWO: pointer, ".gitattributes": attributes})
+    for words in ([], ["--staged"], ["--rev", "HEAD"]):
+        ended = fixtures(repo, "verify", *words)
+        assert ended.exit_code == 1 and "mismatch: an LFS pointer is there that nothing replaces" in ended.out
+        assert "git lfs pull" not in ended.out
+
+
+LINES = f"oid sha256:{sha('two' + chr(10))}\nsize 4\n"
+
+
+@pytest.mark.parametrize(
+    "rest", ["size 4\n", LINES[:76], f"{LINES}and more\n", f"ext-0-x sha256:{'a' * 64}\n{LINES}"]
+)
+def test_what_only_begins_like_a_pointer_vouches_for_nothing(repo: Repo, rest: str) -> None:
+    text = f"version https://git-lfs.github.com/spec/v1\n{rest}"
+    repo.commit({TWO: text, ".gitattributes": "*.json filter=lfs\n"})
+    assert verify(repo, "--staged") == (2, {}, [TWO])
 
 
 def test_a_sparse_checkout(repo: Repo) -> None:
@@ -532,6 +563,7 @@ def test_an_lfs_pointer_is_locked_by_its_content(repo: Repo) -> None:
     assert fixtures(repo, "lock", "--accept", f"tests/data/big={sha('big')}").exit_code == 0
     repo.stage({LOCK: (repo.path / LOCK).read_bytes()})
     assert verify(repo) == (2, {}, ["tests/data/big"])
+    assert verify(repo, "--staged") == (0, {}, [])
 
 
 def test_a_name_that_no_lock_can_hold_is_refused(repo: Repo) -> None:
