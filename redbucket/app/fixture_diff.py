@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from redbucket.app.fixture_verify import chosen, commit_of, cpus, policy_of
+from redbucket.core.chosen import Chosen, nothing_at
 from redbucket.core.drift import Change, Content, Drift, Side, change_of
 from redbucket.core.errors import Misused, Undecided
 from redbucket.core.patch import GITLINK_MODE, SYMLINK_MODE
@@ -40,6 +41,12 @@ def run(
     with closing(Staged.discover(start, cpus=cpus())) as source:
         policy = policy_of(source)
         only = chosen(source.top, start, paths)
+        if source.work_tree is None and head is None:
+            raise Misused(
+                "no-work-tree",
+                "a bare repository has neither an index nor a work tree to compare with",
+                "name both commits: --base REV --head REV",
+            )
         old = source.listing(commit_of(source, base or "HEAD"))
         new = source.listing(commit_of(source, head) if head else None)
         files = head is None and not staged and source.work_tree is not None
@@ -71,18 +78,22 @@ def _pairs(
     old: tuple[Mapping[str, str], Mapping[str, str]],
     new: tuple[Mapping[str, str], Mapping[str, str]],
     files: bool,
-    only: Callable[[str], bool] | None,
+    only: Chosen | None,
 ) -> Iterator[tuple[str, Read, Read]]:
     judge = JudgeSide(policy)
     (old_modes, old_oids), (new_modes, new_oids) = old, new
     seen = {}
+    untracked: list[str] = []
     others: list[str] = []
     if files:
         wanted: list[Wanted] = [(path, "", oid) for path, oid in new_oids.items() if judge.is_fixture(path)]
         looked = source.compare(wanted)
         # every one is reported, as no checksum is known: what counts is another blob id
         seen = {path: looked[path] for path, _, oid in wanted if looked[path].oid != oid}
-        others = [path for path in source.others()() if judge.is_fixture(path)]
+        untracked = source.others()()
+        others = [path for path in untracked if judge.is_fixture(path)]
+    if only is not None and (lost := only.empty([*old_oids, *new_oids, *untracked])):
+        raise nothing_at(lost)
     differing = {path for path in {*old_oids, *new_oids} if old_oids.get(path) != new_oids.get(path)}
     chosen_paths = [
         path

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from redbucket.core.chosen import Chosen
 from redbucket.core.discrepancies import Discrepancy, Kind
 from redbucket.core.errors import Misused
 from redbucket.core.plural import plural
@@ -28,11 +29,20 @@ def run(
     policy: tuple[bytes, str] | None = None,
     index: Path | None = None,
 ) -> Verified:
-    """Verify and return what was found."""
+    """Verify and return what was found: of the index, of ``revision``, in a bare repository of HEAD.
+
+    With ``files`` the files of the work tree are looked at, too.
+    """
     collecting = gc.isenabled()
     gc.disable()  # a few hundred thousand small objects are made, none of them a cycle
     try:
         with closing(Staged.discover(start, index_file=index, cpus=cpus())) as source:
+            if source.work_tree is None and revision is None and index is None:
+                if not files:
+                    raise Misused(
+                        "no-work-tree", "a bare repository has no index", "name a commit: --rev REV"
+                    )
+                revision = "HEAD"
             commit = commit_of(source, revision) if revision is not None else None
             rules = parse(*policy) if policy else policy_of(source)
             compare = source.compare if source.work_tree is not None else None
@@ -74,20 +84,18 @@ def policy_of(source: Staged) -> Policy:
     return parse(raw, POLICY_NAME) if raw is not None else Policy()
 
 
-def chosen(top: Path, start: Path, paths: Sequence[str]) -> Callable[[str], bool] | None:
-    """Return the test for the files at or below ``paths``, which are relative to ``start``; None for all."""
+def chosen(top: Path, start: Path, paths: Sequence[str]) -> Chosen | None:
+    """Return the files at or below ``paths``, which are relative to ``start``; None for all."""
     if not paths:
         return None
-    names = []
+    named: dict[str, str] = {}
     for path in paths:
         place = os.path.normpath(Path(start).resolve() / path)
         name = os.path.relpath(place, os.path.realpath(top))
         if name == os.pardir or name.startswith(os.pardir + os.sep):
             raise Misused("outside-repository", f"{path} is outside {top}", "name paths of the repository")
-        names.append("" if name == os.curdir else name)
-    exact = frozenset(names)
-    below = tuple(f"{name}/" if name else "" for name in names)
-    return lambda path: path in exact or path.startswith(below)
+        named["" if name == os.curdir else name] = path
+    return Chosen(named)
 
 
 def report_of(verified: Verified) -> GateReport:
@@ -117,6 +125,14 @@ def report_of(verified: Verified) -> GateReport:
                 code="no-lock", reason="no lock here, so nothing to verify", remedy="redbucket fixtures lock"
             )
         ]
+    if verified.idle:
+        notes.append(
+            Problem(
+                code="nothing-recorded",
+                reason=f"no recorded fixture is at {', '.join(verified.idle)}, so nothing was verified there",
+                remedy="name a fixture or its folder; [fixtures] paths in redbucket.toml says what is one",
+            )
+        )
     verdict = decide([], findings, problems)
     return GateReport(
         verdict=verdict, exit_code=EXIT_CODES[verdict], findings=findings, undecided=problems, notes=notes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,7 @@ def verify(
     )
     if form == "text" and not verified.found:
         if not quiet:
-            _say_fine(verified.count, verified.locks)
+            _say_fine(verified.count, verified.locks, verified.idle)
         return 0
     report = report_of(verified)
     if form != "text":
@@ -238,10 +238,19 @@ def _say_unstaged(new: list[str]) -> None:
     click.echo(f"    $ {calling().here(f'git add {some}{more}')}", err=True)
 
 
-def _say_fine(count: int, locks: tuple[str, ...]) -> None:
+def _say_fine(count: int, locks: tuple[str, ...], idle: Sequence[str]) -> None:
     if not locks:
         make = calling().here("redbucket fixtures lock")
         click.echo(f"redbucket: no lock here, so nothing to verify; {make} makes one", err=True)
+        return
+    if idle:
+        from redbucket.formats.clean import line
+
+        click.echo(
+            f"redbucket: no recorded fixture is at {', '.join(map(line, idle))}, so nothing was verified there",
+            err=True,
+        )
+    if idle and not count:
         return
     where = locks[0] if len(locks) == 1 else f"{len(locks)} locks"
     click.echo(f"ACCEPTED  {count:,} fixture{'s' if count != 1 else ''} as locked ({where})")

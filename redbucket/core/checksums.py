@@ -245,6 +245,12 @@ def _twice(found: Checksums) -> list[Flaw]:
     return flaws
 
 
+def said_otherwise(one: Checksums, other: Checksums) -> list[str]:
+    """Return the names that only one of two check files lists, or with another checksum, sorted."""
+    lines = [set(zip(each.paths, each.shas, strict=True)) for each in (one, other)]
+    return sorted({path for path, _ in lines[0] ^ lines[1]})
+
+
 def write(checksums: Mapping[str, str], *, header: bool = True) -> bytes:
     """Return a check file that ``sha256sum -c --strict`` takes, names sorted as bytes.
 

@@ -98,14 +98,15 @@ def discrepancies(
     return found
 
 
-_FILES = frozenset((FILE_MODE, EXECUTABLE_MODE))
+# the modes of regular files
+FILES = frozenset((FILE_MODE, EXECUTABLE_MODE))
 
 
 def regular(modes: Mapping[str, str], paths: Collection[str]) -> list[str]:
     """Return those of ``paths`` that are regular files."""
-    if _FILES.issuperset(modes.values()) and modes.keys() >= frozenset(paths):
+    if FILES.issuperset(modes.values()) and modes.keys() >= frozenset(paths):
         return list(paths)
-    return [path for path in paths if modes.get(path) in _FILES]
+    return [path for path in paths if modes.get(path) in FILES]
 
 
 def flaws(locks: Locks) -> Iterator[Discrepancy]:

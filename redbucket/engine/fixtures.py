@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from redbucket.core.checksums import Flaw, read, said_otherwise
+from redbucket.core.chosen import Chosen, nothing_at
 from redbucket.core.discrepancies import (
+    FILES,
     LOCK,
     REFRESH,
     Discrepancy,
@@ -74,12 +77,16 @@ Compare = Callable[[list[tuple[str, str, str]]], Mapping[str, Seen]]
 
 @dataclass
 class Verified:
-    """How many fixtures were verified against which locks, what is wrong; where ids are kept, the SHA-256 of blobs."""
+    """How many fixtures were verified against which locks, what is wrong; where ids are kept, the SHA-256 of blobs.
+
+    ``idle`` are the paths that were asked for and hold no fixture.
+    """
 
     count: int
     locks: tuple[str, ...]
     found: list[Discrepancy] = field(default_factory=list)
     blobs: Mapping[str, str] = field(default_factory=dict)
+    idle: Sequence[str] = ()
 
     @property
     def absent(self) -> list[Discrepancy]:
@@ -99,7 +106,7 @@ def verify(
     compare: Compare | None,
     *,
     files: bool,
-    only: Callable[[str], bool] | None = None,
+    only: Chosen | None = None,
     known: Mapping[str, str] | None = None,
 ) -> Verified:
     """Verify the blobs of ``listing``; with ``files`` the work tree's files, too.
@@ -110,6 +117,10 @@ def verify(
     modes, oids = listing
     scope = Scope(JudgeSide(policy))
     locks = locks_of(scope, modes, lambda path: source.blobs([oids[path]])[0] or b"")
+    if only is not None and (lost := only.empty([*modes, *locks.shas])):
+        there = source.others()() if files else []
+        if lost := [typed for typed in only.empty(there) if typed in lost]:
+            raise nothing_at(lost)
     if not locks.locks:
         return Verified(0, ())
     extra = unlisted(modes, locks, scope)
@@ -118,7 +129,7 @@ def verify(
     if known:
         look.known = known
         wanted = [each for each in every if each[2] not in known]
-    new = source.others() if files and locks.folders else None
+    new = source.others() if files else None
     seen = compare(wanted) if compare is not None else {path: _NOTHING for path, _, _ in wanted}
     look.take(every, seen)
     found = discrepancies(Tree(modes, look.hashes, look.content, look.filtered), locks, scope, only)
@@ -128,11 +139,14 @@ def verify(
     else:
         found = look.materialised(found, seen)
         found += look.work_tree(seen)
-        found += look.untracked(new() if new else ())
+        others = new() if new else []
+        found += look.untracked(others)
+        found += look.locks_here(compare, others)
     count = sum(map(only, locks.shas)) if only else len(locks.shas)
     shas = look.blob_shas if known is not None else {}
     blobs = {oid: shas[path] for path, _, oid in every if oid and path in shas}
-    return Verified(count, tuple(lock.path for lock in locks.locks), found, blobs)
+    idle = only.empty([*locks.shas, *extra, *(each.path for each in found)]) if only else ()
+    return Verified(count, tuple(lock.path for lock in locks.locks), found, blobs, idle)
 
 
 @dataclass(frozen=True)
@@ -155,7 +169,7 @@ class _Look:
     oids: Mapping[str, str]
     locks: Locks
     scope: Scope
-    only: Callable[[str], bool] | None
+    only: Chosen | None
     known: Mapping[str, str] = field(default_factory=dict)
     blob_shas: Mapping[str, str] = field(default_factory=dict)
     small: Mapping[str, bytes | None] = field(default_factory=dict)
@@ -253,17 +267,8 @@ class _Look:
             return Discrepancy(
                 Kind.ABSENT, path, "the sparse checkout leaves it out", "run: git sparse-checkout disable"
             )
-        if there.state == "missing":
-            return Discrepancy(Kind.MISSING, path, "it is not in the work tree", "put it back: git checkout")
-        if there.state in ("link", "behind a link"):
-            return Discrepancy(
-                Kind.LINKED,
-                path,
-                "in the work tree it is a symbolic link, or behind one",
-                "put the file itself there",
-            )
         if there.state:
-            return Discrepancy(Kind.UNREADABLE, path, f"in the work tree: {there.state}", "look at the file")
+            return _no_file(path, there.state)
         if locked and there.sha256 == locked:
             return (
                 None  # smudged content with the locked bytes; or the blob is wrong, and that is said already
@@ -286,6 +291,37 @@ class _Look:
             seen="work tree",
         )
 
+    def locks_here(self, compare: Compare | None, others: Collection[str]) -> Iterator[Discrepancy]:
+        """Say where the locks of the work tree, which ``sha256sum`` would go by, are not those that git has."""
+        staged = [lock for lock in self.locks.locks if self.modes[lock.path] in FILES]
+        seen = compare([(lock.path, "", self.oids[lock.path]) for lock in staged]) if compare else {}
+        for lock in staged:
+            there = seen[lock.path]
+            if there.state:
+                # no test reads a lock, so that a sparse checkout may well leave it out
+                if there.state != "missing" or not self.source.left_out([lock.path]):
+                    yield replace(_no_file(lock.path, there.state), lock=lock.path)
+            elif there.oid != self.oids[lock.path]:
+                here, was = read(self.source.file(lock.path)), read(self.content(lock.path) or b"")
+                paths = [lock.folder + name for name in said_otherwise(was, here)]
+                if self.only is not None and not self.only(lock.path):
+                    paths = list(filter(self.only, paths))
+                new = [flaw for flaw in here.flaws if flaw not in was.flaws]
+                if paths or new:
+                    yield _other_lock(lock.path, paths, new)
+        for path in self.scope.candidates(others):
+            of = self.scope.locked_by(path)
+            is_lock = self.scope.is_manifest(path) if of is None else of in self.modes or of in others
+            if is_lock and (self.only is None or self.only(path)):
+                yield Discrepancy(
+                    Kind.FLAWED,
+                    path,
+                    "git does not track this lock, so it locks nothing",
+                    "git add it, or delete it",
+                    path,
+                    seen="work tree",
+                )
+
     def untracked(self, others: Iterable[str]) -> list[Discrepancy]:
         """Say which new files no lock lists; git's word, so what it ignores is not seen."""
         folders = self.locks.folders
@@ -302,6 +338,36 @@ class _Look:
             and (self.only is None or self.only(path))
             and self.scope.is_recorded(path)
         ]
+
+
+def _no_file(path: str, state: str) -> Discrepancy:
+    if state == "missing":
+        return Discrepancy(Kind.MISSING, path, "it is not in the work tree", "put it back: git checkout")
+    if state in ("link", "behind a link"):
+        return Discrepancy(
+            Kind.LINKED,
+            path,
+            "in the work tree it is a symbolic link, or behind one",
+            "put the file itself there",
+        )
+    return Discrepancy(Kind.UNREADABLE, path, f"in the work tree: {state}", "look at the file")
+
+
+def _other_lock(path: str, paths: Sequence[str], flaws: Sequence[Flaw]) -> Discrepancy:
+    if flaws:
+        line = f"line {flaws[0].number}: " if flaws[0].number else ""
+        reason = f"in the work tree it can't be trusted ({line}{flaws[0].reason})"
+    else:
+        more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
+        reason = f"in the work tree it says otherwise of {paths[0]}{more}"
+    return Discrepancy(
+        Kind.MISMATCH,
+        path,
+        f"{reason}; what git has staged was verified",
+        "git add it if it is meant, or put it back: git checkout",
+        path,
+        seen="work tree",
+    )
 
 
 def _other(there: Seen, locked: str) -> str:
