@@ -285,13 +285,14 @@ def test_twenty_thousand_changed_lines(opened: Opened) -> None:
     # what is closed is not laid out, and nothing of it is out of reach
     parts = page.find_elements(By.CSS_SELECTOR, "details.source")
     assert [part.get_attribute("open") is not None for part in parts] == [True] * 12 + [False] * 188
-    worst = page.execute_async_script(
+    times = page.execute_async_script(
         "const done = arguments[0]; const times = []; let last = performance.now();"
         "function step(now) { times.push(now - last); last = now; scrollBy(0, 400);"
-        "  if (times.length < 60) requestAnimationFrame(step); else done(Math.max(...times)); }"
+        "  if (times.length < 60) requestAnimationFrame(step); else done(times); }"
         "requestAnimationFrame(step);"
     )
-    assert worst < 1000, "one picture took too long"  # about a tenth of it, where nothing else runs
+    # one in four may wait for a machine that is busy with other tests
+    assert sorted(times)[45] < 300, times
     last = parts[-1].find_element(By.TAG_NAME, "summary")
     last.send_keys(Keys.ENTER)
     assert parts[-1].find_elements(By.CSS_SELECTOR, "tbody tr")[-1].text.split()[0] == "20000"
