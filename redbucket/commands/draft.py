@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+import msgspec
 
 from redbucket.app.calling import calling
 from redbucket.app.output import tell
@@ -71,4 +72,7 @@ def draft(
             model=model,
             budget=budget,
         )
+    if calling().folder:
+        # the command that comes next is for another folder
+        report = msgspec.structs.replace(report, folder=str((folder / out).absolute()))
     return tell(report, form, output, lambda told: calling().here(draft_text(told)), quiet=quiet)

@@ -55,14 +55,19 @@ class Calling:
         if not self.folder:
             return self.named(text)
         place = f"-C {quote(self.folder)} "
-        text = _OWN.sub(lambda _: f"{self.program} {place}", text)
+        text = self._written(_OWN.sub(lambda _: f"{self.program} {place}", text))
         if text.startswith("pre-commit "):  # it has no option for this
             return f"cd {quote(self.folder)} && {text}"
         return _OTHER.sub(lambda _: f"git {place}", text)
 
     def named(self, text: str) -> str:
         """Return ``text`` with redbucket called as the reader calls it, for commands that have their place already."""
+        text = self._written(text)
         return text if self.program == "redbucket" else _OWN.sub(lambda _: f"{self.program} ", text)
+
+    def _written(self, text: str) -> str:
+        # -C counts for what a command reads; what it writes lies where the shell stands
+        return text.replace(" --output ", f" --output {quote(self.folder)}/") if self.folder else text
 
 
 AS_WRITTEN = Calling()

@@ -21,6 +21,7 @@ from redbucket.engine.ports import Bench, History, Objects
 from redbucket.engine.subject import Request, Subject, branch_of, examine, examine_index, require_judgeable
 from redbucket.engine.today import utc_today
 from redbucket.guards import registry
+from redbucket.guards.remedies import SIGNERS
 
 if TYPE_CHECKING:
     from redbucket.core.axes import Axis
@@ -230,7 +231,8 @@ def _untrusted_green(report: _Report, touching: int, unwatched: Sequence[str], s
             reason="no trusted test that passed was seen to run a changed line"
             + (f": green rests on the patch's own {plural(own, 'test')}" if own else "")
             + " (what tests start in other processes is not seen)",
-            remedy="a human reviews and endorses a test that runs the change, or writes one in base first",
+            remedy="a person writes a test that runs the change, in base, or reads the patch's own and endorses it"
+            + ("" if report.subject.policy.identity.allowed_signers else f" ({SIGNERS})"),
         )
     )
 

@@ -22,6 +22,7 @@ from redbucket.engine.ports import Objects
 from redbucket.engine.specs import Specs
 from redbucket.engine.subject import Subject
 from redbucket.engine.troubles import first_line
+from redbucket.guards.remedies import approval
 
 # What extension modules are built from: C, C++, Cython, Rust, Fortran.
 COMPILED = (
@@ -129,14 +130,21 @@ class Said:
     def _vanished(self, name: str, trials: Trials, row: Row) -> Finding:
         agent = self.subject.identity.agent or _has_reason(trials, name)
         reason = next((t.message for t in trials.tests(name, "H") if t.message), "")
+        path = file_of(name, self.subject.sides.base)
+        signers = bool(self.subject.policy.identity.allowed_signers)
         return Finding(
             rule="vanished-test",
             severity=Severity.REFUSE if agent else Severity.WARN,
-            path=file_of(name, self.subject.sides.base),
+            path=path,
             nodeid=name,
             reason="base collects this test and head does not"
             + (f": {first_line(reason)}" if reason else ""),
-            remedy="bring the test back, or let a human remove it in a commit of their own or endorse the change",
+            remedy="bring the test back, or, if it is to go, "
+            + (
+                approval(path, signers=signers)
+                if path
+                else "have a person remove it in a commit and on a branch of their own"
+            ),
         )
 
     def rewritten(self, head: Sequence[Run], base: Run | None) -> None:

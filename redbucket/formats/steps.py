@@ -18,7 +18,7 @@ _NAMED = 3
 _LISTED = 40  # paths of a command that is to be pasted: what it leaves out is not put back
 _COMMIT = (
     "if it is meant, a person makes this change in a commit and on a branch of their own; to approve an agent's"
-    " bytes by a signature instead, name signers in the policy (identity.allowed_signers) and redbucket endorse"
+    " bytes by a signature instead, name signers in the policy (identity.allowed_signers: docs/endorse.md)"
 )
 # What a person did not finish is finished, not approved.
 _MENDED = frozenset({"flake-expiry"})
@@ -35,7 +35,7 @@ class Step(NamedTuple):
 
 def steps(report: GateReport, groups: dict[Group, list[Row]]) -> list[Step]:
     """Return what to do about the verdict, most urgent first."""
-    out = [*_misses(groups[Group.MISS]), *_files(report), *_drift(report, groups[Group.DRIFT])]
+    out = [*_misses(report, groups[Group.MISS]), *_files(report), *_drift(report, groups[Group.DRIFT])]
     if noisy := groups[Group.NOISE]:
         out.append(
             Step(
@@ -54,7 +54,10 @@ def steps(report: GateReport, groups: dict[Group, list[Row]]) -> list[Step]:
                 "a human reads the patch's tests and, if they are right, approves them:", (), _endorse(paths)
             )
             if report.signatures
-            else Step("before the merge a human reads the patch's tests: nothing else looks at this change")
+            else Step(
+                "before the merge a human reads the patch's tests: nothing else looks at this change"
+                " (to make their approval count, name signers in the policy: docs/endorse.md)"
+            )
         )
     elif report.untrusted_green:
         out.append(Step("write, in the base, a test that executes the changed lines"))
@@ -91,14 +94,29 @@ def _once(steps: Iterable[Step]) -> Iterator[Step]:
             yield step._replace(commands=fresh)
 
 
-def _misses(rows: Sequence[Row]) -> list[Step]:
+def _misses(report: GateReport, rows: Sequence[Row]) -> list[Step]:
     if not rows:
         return []
+    law = _law(report)
     if len(rows) > 1:
-        return [Step("fix the code, not the tests, until these pass:", _ids(rows))]
+        return [Step("fix the code, not the tests, until these pass:", _ids(rows)), law]
     seen = [f"{_count(kinds)} {where}" for w, where in _SIDES.items() if (kinds := rows[0].outcomes.get(w))]
     evidence = f" ({', '.join(seen)})" if seen else ""
-    return [Step(f"fix the code, not the test, until this passes{evidence}:", _ids(rows))]
+    return [Step(f"fix the code, not the test, until this passes{evidence}:", _ids(rows)), law]
+
+
+def _law(report: GateReport) -> Step:
+    text = "and say what broke as a property over a domain, not as one more example (docs/properties.md)"
+    if any(note.code == "own-report" for note in report.notes):
+        return Step(text)  # of other languages nothing is drafted
+    gate = (
+        report.command if report.command.startswith("redbucket gate") else f"redbucket gate{_range(report)}"
+    )
+    return Step(
+        f"{text}; drafts of it, from a saved report:",
+        (),
+        (f"{gate} --format json --output REPORT.json", "redbucket draft REPORT.json"),
+    )
 
 
 def _count(kinds: Sequence[str]) -> str:

@@ -108,7 +108,8 @@ class _Page:
             yield from self.tests([f"       {line(subject)}" for subject in step.subjects], 3, "       ")
             for command in step.commands:
                 # what was typed has its place already
-                place = self.calling.named if command == report.command else self.calling.here
+                given = bool(report.command) and command.startswith(report.command)
+                place = self.calling.named if given else self.calling.here
                 yield f"       $ {place(command)}"
 
     def tests(self, items: Sequence[str], limit: int, indent: str) -> Iterator[str]:

@@ -13,10 +13,13 @@ BACK = "put the file back to base's bytes"
 ENDORSE = "have a person endorse it: `redbucket endorse {path}`"
 BACK_OR_ENDORSE = f"{BACK}, or {ENDORSE}"
 
-_COMMIT = (
-    "have a person make the change in a commit and on a branch of their own (endorsing needs"
-    " identity.allowed_signers in the policy)"
-)
+SIGNERS = "endorsing needs identity.allowed_signers in the policy: docs/endorse.md"
+_COMMIT = f"have a person make the change in a commit and on a branch of their own ({SIGNERS})"
+
+
+def approval(path: str, *, signers: bool) -> str:
+    """Return how a person approves what the patch does to ``path``; ``signers``: the policy names some."""
+    return ENDORSE.format(path=path) if signers else _COMMIT
 
 
 def fitted(finding: Finding, context: Context) -> Finding:
@@ -29,6 +32,6 @@ def fitted(finding: Finding, context: Context) -> Finding:
     else:
         back = f"take it out (git rm -f -- {path})"
     remedy = finding.remedy.replace(BACK, back)
-    if not context.policy.identity.allowed_signers:
-        remedy = remedy.replace(ENDORSE.format(path=path), _COMMIT)
+    signers = bool(context.policy.identity.allowed_signers)
+    remedy = remedy.replace(ENDORSE.format(path=path), approval(path, signers=signers))
     return finding if remedy == finding.remedy else replace(finding, remedy=remedy)

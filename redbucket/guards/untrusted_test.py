@@ -7,11 +7,12 @@ from redbucket.core.testtree import WHOLE
 from redbucket.core.untrusted import Untrusted, untrusted_tests
 from redbucket.guards.alterations import Sides
 from redbucket.guards.context import Context
+from redbucket.guards.remedies import ENDORSE
 
 RULE = "untrusted-test"
 # Files: beyond that the tests are not named one by one.
 MOST = 500
-_REMEDY = "nothing to do: it is run and listed, and does not count until a person endorses {path}"
+_REMEDY = f"nothing to do: it is run and listed, and does not count; to make it count, {ENDORSE}"
 
 
 def untrusted(context: Context, judge_side: Sides) -> dict[tuple[str, str], Untrusted]:

@@ -39,6 +39,14 @@ def test_from_another_folder(written: str, away: str) -> None:
     assert AS_WRITTEN.here(written) == written
 
 
+def test_what_is_written_is_where_the_next_command_reads_it() -> None:
+    assert AWAY.here("redbucket gate --output R.json") == (
+        "/opt/v/bin/redbucket -C 'my repo' gate --output 'my repo'/R.json"
+    )
+    assert AWAY.named("redbucket gate -C x --output R.json").endswith(" -C x --output 'my repo'/R.json")
+    assert AS_WRITTEN.here("redbucket gate --output R.json") == "redbucket gate --output R.json"
+
+
 def test_a_command_that_has_its_place_gets_the_name_alone() -> None:
     assert AWAY.named("redbucket gate -C x") == "/opt/v/bin/redbucket gate -C x"
     assert AWAY.named("git commit") == "git commit"

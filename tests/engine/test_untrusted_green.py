@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
+import msgspec
 import pytest
 
 from redbucket.core.buckets import Bucket
@@ -40,3 +41,15 @@ def test_untrusted_green_is_said_of_green_only(
     assert report.untrusted_green is said
     assert [f.rule for f in report.findings] == ["untrusted-green"] * said
     assert [note.code for note in report.notes] == ["lines-unwatched"] * ("pkg.py" in unwatched)
+
+
+@pytest.mark.parametrize("signers", ["", ".redbucket/allowed_signers"])
+def test_who_may_endorse_is_told_what_that_needs(signers: str) -> None:
+    policy = Policy(identity=msgspec.structs.replace(Policy().identity, allowed_signers=signers or None))
+    report = SimpleNamespace(
+        rows=[PASSED], findings=[], notes=[], untrusted_green=False, subject=SimpleNamespace(policy=policy)
+    )
+    _untrusted_green(cast("Any", report), 0, (), SPECS)
+    assert "endorses it" in report.findings[0].remedy
+    needs = "identity.allowed_signers in the policy: docs/endorse.md"
+    assert (needs in report.findings[0].remedy) is not bool(signers)

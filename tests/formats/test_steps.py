@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
+from redbucket.core.calling import Calling
 from redbucket.core.findings import Finding, Severity
-from redbucket.core.report import GateReport, IdentityReport, Verdict
+from redbucket.core.report import GateReport, IdentityReport, Problem, Verdict
 from redbucket.formats.phrases import grouped
 from redbucket.formats.steps import Step, steps
+from redbucket.formats.text import render
+from tests.formats import reports as r
 
 
 def refused(*paths: str, rule: str = "protected-path", **more: Any) -> list[Step]:
@@ -66,3 +71,25 @@ def test_a_freeze_that_a_person_did_not_finish_is_finished_and_an_agents_is_put_
     assert not any("git" in command for command in commands(person))
     agent = refused("flakes.toml", rule="flake-expiry", identity=IdentityReport(agent=True))
     assert commands(agent)[0].startswith("git checkout")
+
+
+def test_a_miss_is_answered_by_a_property_and_how_is_said() -> None:
+    """ "Strengthen a property over a domain" names no command: who has never written one stops there."""
+    found = steps(r.BROKEN, grouped(r.BROKEN.tests))
+    (law,) = [step for step in found if "property" in step.text]
+    assert "docs/properties.md" in law.text
+    assert law.commands == (
+        f"redbucket gate --base {r.BASE[:12]} --head {r.HEAD[:12]} --format json --output REPORT.json",
+        "redbucket draft REPORT.json",
+    )
+    typed = msgspec.structs.replace(r.BROKEN, command="redbucket gate -C x --head a --policy p.toml")
+    assert "redbucket gate -C x --head a --policy p.toml --format json --output REPORT.json" in commands(
+        steps(typed, grouped(typed.tests))
+    )
+    foreign = msgspec.structs.replace(r.BROKEN, notes=[Problem(code="own-report", reason="")])
+    (alone,) = [step for step in steps(foreign, grouped(foreign.tests)) if "property" in step.text]
+    assert alone.commands == ()  # nothing is drafted for another language
+    away = render(typed, calling=Calling(folder="x"))
+    assert "$ redbucket gate -C x --head a --policy p.toml --format json --output x/REPORT.json\n" in away
+    assert "$ redbucket -C x draft REPORT.json\n" in away
+    assert not any("property" in step.text for step in steps(r.GREEN, grouped(r.GREEN.tests)))

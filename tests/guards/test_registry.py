@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from redbucket.guards import registry
+from redbucket.guards.remedies import ENDORSE, approval
 from tests.core.trees import MemoryTree
 from tests.guards.contexts import SIDE, context
 
@@ -43,3 +45,13 @@ def test_changed_sources_are_read_in_one_go(
     given = replace(context(BASE, EDITS, agent=agent), base=base, head=head)
     registry.check(given, SIDE, names)
     assert (head.soon, base.soon) == (of_head, of_base)
+
+
+def test_every_way_to_endorse_names_what_it_needs() -> None:
+    """Without listed signers ``redbucket endorse`` can't count: each remedy says where to begin."""
+    assert approval("a.py", signers=True) == ENDORSE.format(path="a.py")
+    without = approval("a.py", signers=False)
+    assert "redbucket endorse" not in without
+    assert "identity.allowed_signers" in without
+    assert "docs/endorse.md" in without
+    assert (Path(__file__).parents[2] / "docs/endorse.md").is_file()

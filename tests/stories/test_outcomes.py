@@ -124,6 +124,8 @@ def test_a_vanished_parameter(told: Told) -> None:
     assert (row["introduced"], row["blocks"]) == (True, True)
     (finding,) = told.findings("vanished-test")
     assert (finding["severity"], finding["nodeid"]) == ("refuse", row["nodeid"])
+    assert finding["remedy"].startswith("bring the test back, or, if it is to go, have a person ")
+    assert "docs/endorse.md" in finding["remedy"]
 
 
 def test_what_is_left_is_stable(told: Told) -> None:
