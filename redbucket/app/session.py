@@ -240,7 +240,8 @@ class Session:
         if staged:
             request = replace(request, squashed=squashed(self.repository))
         index = self.scratch.write_index_tree() if staged else tree
-        return gates.guard(request, tools, names, index, scope=scope)
+        offered = "the index" if staged else "flakes.toml of the work tree"
+        return gates.guard(request, tools, names, index, scope=scope, offered=offered)
 
     def rerun(
         self, revision: str, reruns: int, out: Path, command: Sequence[str], where: str | None = None

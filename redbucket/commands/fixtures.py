@@ -12,7 +12,7 @@ import click
 from redbucket.app.calling import calling
 from redbucket.app.output import finish, read_file
 from redbucket.commands.completing import revisions
-from redbucket.commands.options import common, reporting
+from redbucket.commands.options import as_typed, common, reporting
 
 _SHOWN = 3
 REPORTS = ("text", "json", "sarif", "junit", "markdown")
@@ -57,6 +57,8 @@ def verify(
       redbucket fixtures verify --staged tests/cassettes
       redbucket fixtures verify --rev main --format json
     """
+    import msgspec
+
     from redbucket.app.fixture_verify import report_of, run
 
     if staged and rev:
@@ -74,13 +76,15 @@ def verify(
         if not quiet:
             _say_fine(verified.count, verified.locks, verified.idle)
         return 0
-    report = report_of(verified)
+    report = msgspec.structs.replace(
+        report_of(verified), command=as_typed(), offered="" if rev else "the index"
+    )
     if form != "text":
         return finish(report, form, output, quiet=quiet, verbose=verbose)
     from redbucket.app.output import emit
     from redbucket.formats.fixtures import verified_text
 
-    emit(verified_text(report, verbose=verbose), output)
+    emit(calling().here(verified_text(report, verbose=verbose)), output)
     return int(report.exit_code)
 
 

@@ -9,7 +9,7 @@ import click
 
 from redbucket.app.calling import calling
 from redbucket.app.output import emit, finish, read_file
-from redbucket.commands.options import FORMATS, common, reporting, request_of, request_options
+from redbucket.commands.options import FORMATS, as_typed, common, reporting, request_of, request_options
 from redbucket.core.errors import ACCEPTED, REFUSED, Misused
 
 
@@ -68,6 +68,7 @@ def check(
         report = msgspec.structs.replace(
             report, summary="no freeze is over, incomplete or of a test that is gone"
         )
+    report = msgspec.structs.replace(report, command=as_typed())
     return finish(report, form, output, quiet=quiet, verbose=verbose)
 
 

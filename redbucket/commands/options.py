@@ -46,7 +46,7 @@ def as_typed() -> str:
     from redbucket.formats.clean import shell
 
     context = click.get_current_context()
-    words = ["redbucket", str(context.info_name)]
+    words = context.command_path.split()
     for parameter in context.command.params:
         name = str(parameter.name)
         value = context.params.get(name)

@@ -82,7 +82,8 @@ class GateReport(msgspec.Struct, frozen=True, kw_only=True):
     """What ``redbucket gate --format json`` prints.
 
     ``added`` are the paths of findings that the base does not have; ``signatures`` says whether its policy
-    names signers, so that a person can endorse. ``oracle`` is what the policy's ``oracle`` saw, if it looked.
+    names signers, so that a person can endorse. ``offered`` is what was judged over HEAD where it is in no
+    commit yet ("the index"), and "" for a range. ``oracle`` is what the policy's ``oracle`` saw, if it looked.
     """
 
     schema: str = SCHEMA
@@ -93,6 +94,7 @@ class GateReport(msgspec.Struct, frozen=True, kw_only=True):
     base: str = ""
     base_name: str = ""
     head: str = ""
+    offered: str = ""
     merge_base: str = ""
     merge_tree: str = ""
     seed: str = ""

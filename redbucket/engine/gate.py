@@ -153,8 +153,9 @@ def guard(
     index_tree: str | None = None,
     *,
     scope: str = "",
+    offered: str = "the index",
 ) -> GateReport:
-    """Run the static guards alone; with ``index_tree`` judge that tree against HEAD.
+    """Run the static guards alone; with ``index_tree``, which is ``offered``, judge that tree against HEAD.
 
     With the scope "tree" guards that can look at all of what would land, not at the patch alone.
     """
@@ -163,7 +164,7 @@ def guard(
         subject = examine_index(request, tools.history, tools.objects, index_tree, tools.environment)
     else:
         subject = examine(request, tools.history, tools.objects, tools.environment, runs=False)
-    report = _Report(subject, began, tools.clock)
+    report = _Report(subject, began, tools.clock, offered if index_tree is not None else "")
     report.findings += [_conflict(path) for path in subject.conflicts]
     context = subject.context(tools.today(), scope=scope)
     report.findings += registry.check(context, subject.judge, names)
@@ -250,8 +251,8 @@ def _unwatched(paths: Sequence[str]) -> Problem:
 class _Report:
     """Collects the parts of the report."""
 
-    def __init__(self, subject: Subject, began: float, clock: Callable[[], float]) -> None:
-        self.subject, self._began, self._clock = subject, began, clock
+    def __init__(self, subject: Subject, began: float, clock: Callable[[], float], offered: str = "") -> None:
+        self.subject, self._began, self._clock, self._offered = subject, began, clock, offered
         self.rows: list[Row] = []
         self.findings: list[Finding] = []
         self.problems: list[Problem] = []
@@ -276,6 +277,7 @@ class _Report:
             ),
             signatures=bool(self.subject.policy.identity.allowed_signers),
             head=patch.head,
+            offered=self._offered,
             merge_base=patch.merge_base,
             merge_tree=self.subject.merged_tree,
             seed=self.seed,

@@ -231,6 +231,8 @@ def judged(report: GateReport, *, full: bool) -> list[str]:
         ("head", report.head),
         ("merge tree", report.merge_tree if full else ""),
     ]
+    if report.offered:  # it is in no commit yet, so base and head are one
+        named = [(f"{report.offered} over HEAD", report.base), *named[2:]]
     said = [f"{name} {oid[:size]}" for name, oid in named if oid]
     said += [f"seed {report.seed}"] if report.seed else []
     said += [plural(report.reruns, "run")] if report.reruns else []

@@ -191,7 +191,7 @@ def _where(report: GateReport) -> str:
 
 def _of_commits(report: GateReport) -> bool:
     """True if commits were judged by name, and not what is about to be committed or merged."""
-    return report.command.startswith("redbucket ") and " --staged" not in report.command
+    return report.command.startswith("redbucket ") and not report.offered
 
 
 def _back(report: GateReport, paths: Sequence[str]) -> tuple[str, ...]:

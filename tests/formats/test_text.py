@@ -45,6 +45,14 @@ def test_a_base_that_is_named_by_its_id_is_said_once() -> None:
     assert f"Judged: base main {r.BASE[:10]}; head" in render(by_name)
 
 
+def test_what_is_in_no_commit_yet_is_said_by_what_it_is() -> None:
+    """A hook before a commit judges the index over HEAD: base and head are one text."""
+    index = msgspec.structs.replace(r.BROKEN, head=r.BASE, base_name="", offered="the index")
+    assert f"Judged: the index over HEAD {r.BASE[:10]}; seed" in render(index)
+    full = render(index, verbose=True)
+    assert f"the index over HEAD {r.BASE}; merge tree {index.merge_tree};" in " ".join(full.split())
+
+
 def test_the_verdict_comes_first_and_then_what_to_do() -> None:
     first, second, third, *_ = render(r.BROKEN).splitlines()
     assert first == "REFUSE  1 test broken by this patch, 1 protected file changed"

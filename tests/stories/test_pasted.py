@@ -132,6 +132,26 @@ def test_a_hook_knows_where_git_was_called(weakened: Shop) -> None:
     assert weakened.repo.git("status", "--porcelain") == ""
 
 
+def test_what_a_hook_judged_and_what_is_typed_again(weakened: Shop) -> None:
+    (weakened.path / "flakes.toml").write_text(
+        '["tests/test_shop.py::ShopTests::test_total"]\nowner = "ada"\n'
+    )
+    tip = weakened.repo.git("rev-parse", "HEAD")[:10]
+    for words, offered in (([], "flakes.toml of the work tree"), (["--staged"], "the index")):
+        if words:
+            weakened.repo.git("add", "flakes.toml")
+        out = redbucket("-C", weakened.path, "flakes", "check", *words).out
+        assert f"Judged: {offered} over HEAD {tip};" in out
+        again = commands(out)[-1]
+        assert again == " ".join(["redbucket flakes check", *words, "-C", str(weakened.path)])
+        assert "git commit" not in out  # what is in no commit needs none to be judged
+        done = typed(again, Path("/"), weakened)
+        assert done.returncode == 1
+        assert done.stdout.splitlines()[0] == out.splitlines()[0]
+    ranged = redbucket("-C", weakened.path, "flakes", "check", "--base", "main", "--head", "HEAD").out
+    assert "over HEAD" not in ranged
+
+
 def test_a_name_that_path_does_not_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert program() == "redbucket"
     monkeypatch.setenv("PATH", SYSTEM)
