@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from datetime import date
 
+import msgspec
+
 from redbucket.core.flakes import Flakes, Freeze
 
 SCHEMA = "redbucket.flakes/1"
@@ -12,18 +14,42 @@ _SOON = 7
 _RED, _YELLOW, _GREEN = "1;31", "1;33", "1;32"
 
 
+class FreezeReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One freeze. ``lapsed`` says why it does not count any more, "" while it is ``in_force``."""
+
+    nodeid: str
+    owner: str
+    ticket: str
+    expires: str | None
+    replay: str
+    reason: str
+    days_left: int | None
+    in_force: bool
+    lapsed: str
+
+
+class FlakesReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``redbucket flakes list --format json`` prints, the most urgent freeze first.
+
+    ``broken`` says why the file can't be read: then every freeze counts as expired.
+    """
+
+    schema: str = SCHEMA
+    today: str
+    max_days: int
+    broken: str
+    freezes: list[FreezeReport]
+
+
 def as_json(flakes: Flakes, today: date, max_days: int) -> str:
     """Return the list as JSON, the most urgent first."""
-    return json.dumps(
-        {
-            "schema": SCHEMA,
-            "today": today.isoformat(),
-            "max_days": max_days,
-            "broken": flakes.broken,
-            "freezes": [_builtins(e, today, max_days) for e in _urgent(flakes, today, max_days)],
-        },
-        indent=2,
+    report = FlakesReport(
+        today=today.isoformat(),
+        max_days=max_days,
+        broken=flakes.broken,
+        freezes=[_reported(e, today, max_days) for e in _urgent(flakes, today, max_days)],
     )
+    return json.dumps(msgspec.to_builtins(report), indent=2)
 
 
 def as_text(flakes: Flakes, today: date, max_days: int, *, color: bool) -> str:
@@ -50,19 +76,19 @@ def _urgent(flakes: Flakes, today: date, max_days: int) -> list[Freeze]:
     )
 
 
-def _builtins(entry: Freeze, today: date, max_days: int) -> dict[str, object]:
+def _reported(entry: Freeze, today: date, max_days: int) -> FreezeReport:
     lapsed = entry.lapsed(today, max_days)
-    return {
-        "nodeid": entry.nodeid,
-        "owner": entry.owner,
-        "ticket": entry.ticket,
-        "expires": entry.expires.isoformat() if entry.expires else None,
-        "replay": entry.replay,
-        "reason": entry.reason,
-        "days_left": entry.days_left(today),
-        "in_force": not lapsed,
-        "lapsed": lapsed,
-    }
+    return FreezeReport(
+        nodeid=entry.nodeid,
+        owner=entry.owner,
+        ticket=entry.ticket,
+        expires=entry.expires.isoformat() if entry.expires else None,
+        replay=entry.replay,
+        reason=entry.reason,
+        days_left=entry.days_left(today),
+        in_force=not lapsed,
+        lapsed=lapsed,
+    )
 
 
 def _paint(style: str, text: str, color: bool) -> str:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import Protocol
+
+import msgspec
 
 from redbucket.core.drift import Change, Drift, Side
+from redbucket.core.driftreport import ChangeReport, DriftReport, PlaceReport, SideReport
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.nodediff import ABSENT, shown, written
 from redbucket.core.plural import plural
@@ -51,7 +54,6 @@ def _finding(finding: Finding) -> Iterator[str]:
         yield f"      -> {line(finding.remedy)}"
 
 
-SCHEMA = "redbucket.fixtures-diff/1"
 _PLACES = 10
 _WIDEST = 200
 
@@ -124,28 +126,28 @@ def _visible(text: bytes) -> str:
 
 def diff_json(changes: Sequence[Shown]) -> str:
     """Return what moved as JSON, schema ``redbucket.fixtures-diff/1``."""
-    found = {"schema": SCHEMA, "fixtures": [_as_json(each.change, each.lines) for each in changes]}
-    return json.dumps(found, indent=2) + "\n"
+    found = DriftReport(fixtures=[_reported(each.change, each.lines) for each in changes])
+    return json.dumps(msgspec.to_builtins(found), indent=2) + "\n"
 
 
-def _as_json(change: Change, lines: Lines | None = None) -> dict[str, Any]:
-    return {
-        "path": utf8(change.path),
-        "class": change.drift.value,
-        "format": change.form or None,
-        "reason": utf8(change.said) or None,
-        "old": {"size": change.old.size, "sha256": change.old.sha256} if change.old else None,
-        "new": {"size": change.new.size, "sha256": change.new.sha256} if change.new else None,
-        "places": [
-            {
-                "pointer": utf8(written(moved.pointer)),
-                "old": None if moved.old is ABSENT else utf8(shown(moved.old)),
-                "new": None if moved.new is ABSENT else utf8(shown(moved.new)),
-            }
+def _reported(change: Change, lines: Lines | None = None) -> ChangeReport:
+    return ChangeReport(
+        path=utf8(change.path),
+        drift=change.drift,
+        format=change.form or None,
+        reason=utf8(change.said) or None,
+        old=SideReport(size=change.old.size, sha256=change.old.sha256) if change.old else None,
+        new=SideReport(size=change.new.size, sha256=change.new.sha256) if change.new else None,
+        places=[
+            PlaceReport(
+                pointer=utf8(written(moved.pointer)),
+                old=None if moved.old is ABSENT else utf8(shown(moved.old)),
+                new=None if moved.new is ABSENT else utf8(shown(moved.new)),
+            )
             for moved in change.moved
         ],
-        "places_left_out": change.more,
-        "members": [_as_json(inner) for inner in change.inside],
-        "lines": [_visible(text) for text in lines.lines] if lines else [],
-        "lines_cut": lines.cut if lines else False,
-    }
+        places_left_out=change.more,
+        members=[_reported(inner) for inner in change.inside],
+        lines=[_visible(text) for text in lines.lines] if lines else [],
+        lines_cut=lines.cut if lines else False,
+    )

@@ -15,10 +15,13 @@ import tomlkit
 from redbucket.cli import app
 from redbucket.core import policy
 from redbucket.core.doubt import chance_mixed, doubt
+from redbucket.core.driftreport import DriftReport
 from redbucket.core.errors import EXIT_CODES
 from redbucket.core.explanation import Explanation
+from redbucket.core.flakeslist import FlakesReport
 from redbucket.core.records import Collected, End, Footer, Header, Restart, Session, Start
 from redbucket.core.replayreport import ReplayReport
+from redbucket.core.seals import Seal, Ticket
 from redbucket.formats.rules import ENDORSABLE, RULES
 from redbucket.guards.registry import GUARDS
 from tests.docs.sheets import TOP
@@ -220,6 +223,10 @@ PUBLISHED: dict[str, Any] = {
     "record": _EVENTS,
     "explain": Explanation,
     "replay": ReplayReport,
+    "fixtures-diff": DriftReport,
+    "flakes": FlakesReport,
+    "ticket": Ticket,
+    "seal": Seal,
 }
 # {name: (version, what writes it, is it one line of a file?)}
 WRITTEN = {
@@ -232,6 +239,10 @@ WRITTEN = {
     "review": "`redbucket review --format json`",
     "oracle": "`redbucket oracle --format json`",
     "budget": "`redbucket budget --format json`",
+    "fixtures-diff": "`redbucket fixtures diff --format json`",
+    "flakes": "`redbucket flakes list --format json`",
+    "ticket": "`redbucket ticket`; whoever has it can seal a run, so it is a secret",
+    "seal": "`redbucket rerun --run`, beside each record",
 }
 
 
