@@ -47,18 +47,31 @@ def run(
                 "a bare repository has neither an index nor a work tree to compare with",
                 "name both commits: --base REV --head REV",
             )
-        old = source.listing(commit_of(source, base or "HEAD"))
+        old_commit = commit_of(source, base or "HEAD")
+        old_policy = _old_policy(source, old_commit) if base else policy
+        old = source.listing(old_commit)
         new = source.listing(commit_of(source, head) if head else None)
         files = head is None and not staged and source.work_tree is not None
         found = []
-        for path, before, after in _pairs(source, policy, old, new, files, only):
+        for path, before, after in _pairs(source, (old_policy, policy), old, new, files, only):
             try:
-                shown = show(path, before(), after(), policy.fixtures.volatile, most_lines)
+                shown = show(path, before(), after(), old_policy.fixtures.volatile, most_lines)
             except Undecided as problem:  # this one is told, the others are shown
                 shown = Shown(Change(path, Drift.ABSENT, said=problem.reason))
             if shown.change.drift is not Drift.SAME:
                 found.append(shown)
         return found
+
+
+def _old_policy(source: Staged, commit: str) -> Policy:
+    """Return the policy that the old side brought, whose rules nothing on the new side could write.
+
+    The defaults, which declare nothing volatile, where another version of redbucket wrote it.
+    """
+    try:
+        return policy_of(source, commit)
+    except Misused:
+        return Policy()
 
 
 def show(path: str, old: Content, new: Content, rules: Sequence[Volatile], most_lines: int) -> Shown:
@@ -74,31 +87,35 @@ def show(path: str, old: Content, new: Content, rules: Sequence[Volatile], most_
 
 def _pairs(
     source: Staged,
-    policy: Policy,
+    policies: Sequence[Policy],
     old: tuple[Mapping[str, str], Mapping[str, str]],
     new: tuple[Mapping[str, str], Mapping[str, str]],
     files: bool,
     only: Chosen | None,
 ) -> Iterator[tuple[str, Read, Read]]:
-    judge = JudgeSide(policy)
+    judges = [JudgeSide(policy) for policy in policies]
+
+    def is_fixture(path: str) -> bool:
+        return any(judge.is_fixture(path) for judge in judges)
+
     (old_modes, old_oids), (new_modes, new_oids) = old, new
     seen = {}
     untracked: list[str] = []
     others: list[str] = []
     if files:
-        wanted: list[Wanted] = [(path, "", oid) for path, oid in new_oids.items() if judge.is_fixture(path)]
+        wanted: list[Wanted] = [(path, "", oid) for path, oid in new_oids.items() if is_fixture(path)]
         looked = source.compare(wanted)
         # every one is reported, as no checksum is known: what counts is another blob id
         seen = {path: looked[path] for path, _, oid in wanted if looked[path].oid != oid}
         untracked = source.others()()
-        others = [path for path in untracked if judge.is_fixture(path)]
+        others = [path for path in untracked if is_fixture(path)]
     if only is not None and (lost := only.empty([*old_oids, *new_oids, *untracked])):
         raise nothing_at(lost)
     differing = {path for path in {*old_oids, *new_oids} if old_oids.get(path) != new_oids.get(path)}
     chosen_paths = [
         path
         for path in sorted({*differing, *seen, *others})
-        if (only is None or only(path)) and judge.is_fixture(path)
+        if (only is None or only(path)) and is_fixture(path)
     ]
     sizes = source.sizes(oids[path] for path in chosen_paths for oids in (old_oids, new_oids) if path in oids)
     for path in chosen_paths:

@@ -16,7 +16,6 @@ from redbucket.app.fixture_verify import chosen, cpus, policy_of
 from redbucket.core.discrepancies import regular, unlisted
 from redbucket.core.drift import Content
 from redbucket.core.errors import Misused
-from redbucket.core.identity import marks_of_branch, marks_of_environment
 from redbucket.core.lfs import LARGEST, pointed_at
 from redbucket.core.lockedit import Proposal, edited, refuse_agents
 from redbucket.core.manifests import Locks, Scope, locks_of
@@ -24,6 +23,7 @@ from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import Policy
 from redbucket.edges import pending
 from redbucket.edges.staged import Staged
+from redbucket.engine.whoasks import landing_policy, marks_here
 
 _SEARCHED = "50"  # commits of a path in which the locked bytes are looked for
 
@@ -78,8 +78,17 @@ def desk(start: Path) -> Iterator[Desk]:
         if source.work_tree is None:
             raise Misused("no-work-tree", "a bare repository has no lock to edit", "run it in a clone")
         policy = policy_of(source)
-        refuse_agents([*marks_of_environment(os.environ), *marks_of_branch(source.branch(), policy)])
+        landing = _landing_policy(source, start, policy)
+        refuse_agents(marks_here(source.branch(), os.environ, landing, lambda: policy))
         yield laid_out(source, policy)
+
+
+def _landing_policy(source: Staged, start: Path, own: Policy) -> Policy | None:
+    """Return the policy of the branch on which patches land, None if that is not known."""
+    from redbucket.edges.repository import Repository
+
+    repository = Repository.discover(start)
+    return landing_policy(repository, lambda commit: policy_of(source, commit), lambda: own)  # type: ignore[arg-type]
 
 
 def laid_out(source: Staged, policy: Policy) -> Desk:

@@ -77,8 +77,11 @@ def _keep(source: Staged, blobs: Mapping[str, str]) -> None:
     knownids.write(source.common_dir / "redbucket", source.object_format, blobs)
 
 
-def policy_of(source: Staged) -> Policy:
-    """Return HEAD's policy; the index's where there is no commit yet."""
+def policy_of(source: Staged, commit: str = "HEAD") -> Policy:
+    """Return the policy of a commit; of HEAD the index's where there is no commit yet."""
+    if commit != "HEAD":
+        (raw,) = source.blobs([f"{commit}:{POLICY_NAME}"])
+        return parse(raw, f"{POLICY_NAME} at {commit[:12]}") if raw is not None else Policy()
     committed, staged, head = source.blobs([f"HEAD:{POLICY_NAME}", f":{POLICY_NAME}", "HEAD^{tree}"])
     raw = committed if committed is not None else staged if head is None else None
     return parse(raw, POLICY_NAME) if raw is not None else Policy()

@@ -12,12 +12,12 @@ from redbucket.app.calling import calling
 from redbucket.app.session import Session, UserHistory
 from redbucket.core.errors import REFUSED, Misused
 from redbucket.core.flakes import parse
-from redbucket.core.identity import marks_of_branch, marks_of_environment
 from redbucket.core.patch import FILE_MODE, Entry
 from redbucket.core.policy import FLAKES_NAME, Policy
 from redbucket.edges.flakesfile import read
 from redbucket.engine.flakes import Replayer
-from redbucket.engine.subject import find_base, policy_at
+from redbucket.engine.subject import policy_at
+from redbucket.engine.whoasks import landing_policy, marks_here
 
 
 def replayer(opened: Session) -> Replayer | None:
@@ -77,19 +77,25 @@ def _staged_captures(opened: Session, tree: str, raw: bytes) -> dict[str, Entry]
 
 def policy_of(opened: Session) -> Policy:
     """Return the policy of the protected branch, HEAD's where there is none here."""
-    policy = policy_at(opened.scratch, opened.repository.resolve("HEAD"))
-    history = UserHistory(opened.repository)
-    try:
-        base = find_base(history, policy.gate.protected_branches)  # type: ignore[arg-type]
-    except Misused:
-        return policy
-    return policy_at(opened.scratch, base)
+    return _landing(opened) or _own(opened)
+
+
+def _own(opened: Session) -> Policy:
+    return policy_at(opened.scratch, opened.repository.resolve("HEAD"))
+
+
+def _landing(opened: Session) -> Policy | None:
+    return landing_policy(
+        UserHistory(opened.repository),  # type: ignore[arg-type]
+        lambda commit: policy_at(opened.scratch, commit),
+        lambda: _own(opened),
+    )
 
 
 def refuse_agents(opened: Session) -> int:
     """Return the exit code that refuses an agent, 0 for a person."""
     branch = opened.repository.current_branch()
-    marks = [*marks_of_environment(os.environ), *marks_of_branch(branch, policy_of(opened))]
+    marks = marks_here(branch, os.environ, _landing(opened), lambda: _own(opened))
     if not marks:
         return 0
     return refuse(
