@@ -9,9 +9,11 @@ from functools import partial
 from pathlib import Path
 
 from redbucket.app.fixture_verify import chosen, commit_of, cpus, policy_of
+from redbucket.app.lfs_contents import LARGEST, Contents
 from redbucket.core.chosen import Chosen, nothing_at
 from redbucket.core.drift import Change, Content, Drift, Side, change_of
 from redbucket.core.errors import Misused, Undecided
+from redbucket.core.lfs import Filter
 from redbucket.core.patch import GITLINK_MODE, SYMLINK_MODE
 from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import Policy, Volatile
@@ -20,7 +22,6 @@ from redbucket.edges.hashing import Wanted
 from redbucket.edges.staged import Staged
 
 Read = Callable[[], Content]
-LARGEST = 64 * 1024 * 1024  # of one side; larger ones are said by size and checksum alone
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,18 @@ def run(
         old = source.listing(old_commit)
         new = source.listing(commit_of(source, head) if head else None)
         files = head is None and not staged and source.work_tree is not None
+        contents = Contents(source)
+        filters = [_filter(source, *listing) for listing in (old, new)]
         found = []
         for path, before, after in _pairs(source, (old_policy, policy), old, new, files, only):
             try:
-                shown = show(path, before(), after(), old_policy.fixtures.volatile, most_lines)
+                shown = show(
+                    path,
+                    contents.of(path, before(), filters[0]),
+                    contents.of(path, after(), filters[1]),
+                    old_policy.fixtures.volatile,
+                    most_lines,
+                )
             except Undecided as problem:  # this one is told, the others are shown
                 shown = Shown(Change(path, Drift.ABSENT, said=problem.reason))
             if shown.change.drift is not Drift.SAME:
@@ -125,6 +134,10 @@ def _pairs(
             yield path, before, _nothing if state == "missing" else partial(_file, source, path, state)
         else:
             yield path, before, partial(_blob, source, path, new_modes, new_oids, sizes)
+
+
+def _filter(source: Staged, modes: Mapping[str, str], oids: Mapping[str, str]) -> Filter:
+    return Filter(modes, lambda path: source.blob(oids[path]))
 
 
 def _nothing() -> Content:

@@ -13,10 +13,11 @@ from shlex import quote
 
 from redbucket.app.fixture_diff import Shown, blob_content, show
 from redbucket.app.fixture_verify import chosen, cpus, policy_of
+from redbucket.app.lfs_contents import Contents
 from redbucket.core.discrepancies import regular, unlisted
 from redbucket.core.drift import Content
 from redbucket.core.errors import Misused
-from redbucket.core.lfs import LARGEST, pointed_at
+from redbucket.core.lfs import LARGEST, pointed_at, pointer
 from redbucket.core.lockedit import Proposal, edited, refuse_agents
 from redbucket.core.manifests import Locks, Scope, locks_of
 from redbucket.core.paths import JudgeSide
@@ -25,6 +26,7 @@ from redbucket.edges import pending
 from redbucket.edges.staged import Staged
 from redbucket.engine.whoasks import landing_policy, marks_here
 
+LFS = "lfs"  # the name of Git LFS's filter in .gitattributes
 _SEARCHED = "50"  # commits of a path in which the locked bytes are looked for
 
 
@@ -49,9 +51,9 @@ class Desk:
         blobs = dict(zip(small, self.source.blobs(small) if small else [], strict=True))
         pointed = {oid: sha for oid, raw in blobs.items() if (sha := pointed_at(raw or b""))}
         # a pointer that git has no filter for is never replaced by its content: it is what tests read
-        filtered = self.source.filtered([p for p, oid in zip(paths, oids, strict=True) if oid in pointed])
+        filters = self.source.filters([p for p, oid in zip(paths, oids, strict=True) if oid in pointed])
         return {
-            path: pointed[oid] if path in filtered else shas[oid]
+            path: pointed[oid] if filters.get(path) == LFS else shas[oid]
             for path, oid in zip(paths, oids, strict=True)
         }
 
@@ -151,11 +153,24 @@ def refreshed(opened: Desk, start: Path, names: Sequence[str]) -> list[Proposal]
 
 
 def changed_only_in_work_tree(opened: Desk, paths: Sequence[str]) -> list[str]:
-    """Return those of ``paths`` whose file is there and is not what is staged."""
-    if not paths:
-        return []
+    """Return those of ``paths`` whose file is there and is not what is staged, as far as git's own rules say.
+
+    No filter is run: of Git LFS its pointers say enough, of any other nothing can be said.
+    """
+    filters = opened.source.filters(paths)
+    lfs = [path for path in paths if filters.get(path) == LFS]
+    seen = opened.source.compare([(path, "", opened.oids[path]) for path in lfs])
+    shas = opened.sha_of(lfs)
+    found = [
+        path
+        for path, there in seen.items()
+        if not there.state and there.oid != opened.oids[path] and there.sha256 != shas[path]
+    ]
+    plain = [path for path in paths if path not in filters]
+    if not plain:
+        return found
     words = ("diff", "--name-only", "-z", "--no-ext-diff", "--no-textconv", "--no-renames", "--diff-filter=d")
-    return os.fsdecode(opened.source.run(*words, "--", *paths)).split("\0")[:-1]
+    return found + os.fsdecode(opened.source.run(*words, "--", *plain)).split("\0")[:-1]
 
 
 def _require_tracked(opened: Desk, start: Path, paths: Sequence[str]) -> None:
@@ -179,12 +194,14 @@ def _first(policy: Policy) -> str:
 
 def shown(opened: Desk, proposal: Proposal, most_lines: int) -> Shown:
     """Return the change from the locked bytes to the staged ones, as far as the locked bytes can be found."""
-    old = _locked_bytes(opened, proposal) if proposal.old else None
-    new = blob_content(opened.source, opened.oids[proposal.path])
+    contents = Contents(opened.source)
+    old = _locked_bytes(opened, proposal, contents) if proposal.old else None
+    staged = blob_content(opened.source, opened.oids[proposal.path])
+    new = contents.of(proposal.path, staged, lambda path: opened.source.filters([path]).get(path) == LFS)
     return show(proposal.path, old, new, opened.policy.fixtures.volatile, most_lines)
 
 
-def _locked_bytes(opened: Desk, proposal: Proposal) -> Content:
+def _locked_bytes(opened: Desk, proposal: Proposal, contents: Contents) -> Content:
     out = opened.source.run(
         *(
             "log",
@@ -206,6 +223,11 @@ def _locked_bytes(opened: Desk, proposal: Proposal) -> Content:
     for oid, sha in opened.source.sha256s(known).items():
         if sha == proposal.old:
             return blob_content(opened.source, oid)
+    small = [oid for oid, size in opened.source.sizes(known).items() if size < LARGEST]
+    for raw in opened.source.blobs(small) if small else ():
+        stands_for = pointer(raw or b"")
+        if stands_for is not None and stands_for.sha256 == proposal.old:
+            return contents.pointed_at(stands_for)
     return None
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from redbucket.app.fixture_diff import show
-from redbucket.core.drift import Change, Drift
+from redbucket.core.drift import Change, Content, Drift, Side
 from redbucket.core.errors import RedbucketError
+from redbucket.core.lfs import Filter, pointer
 from redbucket.core.nodediff import shown, written
 from redbucket.core.patch import Entry
 from redbucket.core.paths import JudgeSide
@@ -33,7 +34,15 @@ def moved_fixtures(report: GateReport, scratch: Scratch, judge: JudgeSide) -> li
         if judge.is_fixture(change.path)
     }
     order = [*(path for path in urgent if path in changes), *(path for path in changes if path not in urgent)]
-    return [_moved(path, *changes[path], scratch, judge, secret) for path in order[:_MOST]]
+    filters = (_filter(scratch, scratch.tree_of(report.base)), _filter(scratch, report.merge_tree))
+    return [_moved(path, *changes[path], scratch, judge, secret, filters) for path in order[:_MOST]]
+
+
+def _filter(scratch: Scratch, tree: str) -> Filter:
+    entries = scratch.entries(tree)
+    return Filter(
+        {path: entry.mode for path, entry in entries.items()}, lambda path: scratch.read(entries[path].oid)
+    )
 
 
 def _moved(
@@ -43,6 +52,7 @@ def _moved(
     scratch: Scratch,
     judge: JudgeSide,
     secret: Collection[str],
+    filters: tuple[Filter, Filter],
 ) -> MovedFixture:
     if path in secret:
         return MovedFixture(path=path, kind="not shown", said="a secret was found in it")
@@ -53,7 +63,10 @@ def _moved(
         sizes = scratch.objects.sizes(entry.oid for entry in sides)
         if any(size > _LARGEST for size in sizes.values()):
             return MovedFixture(path=path, kind="not shown", said="too large to be shown")
-        before, after = (scratch.read(entry.oid) if entry is not None else None for entry in (old, new))
+        before, after = (
+            _content(scratch, path, entry, filtered)
+            for entry, filtered in zip((old, new), filters, strict=True)
+        )
         seen = show(path, before, after, judge.policy.fixtures.volatile, _LINES)
     except RedbucketError as error:  # a report of the verdict must not end in what is an extra
         return MovedFixture(path=path, kind="not shown", said=error.reason)
@@ -66,6 +79,17 @@ def _moved(
     return MovedFixture(
         path=path, kind=change.drift.value, said=_said(change), places=_places(change), lines=lines, more=cut
     )
+
+
+def _content(scratch: Scratch, path: str, entry: Entry | None, filtered: Filter) -> Content:
+    """Return the bytes; of an LFS pointer what it says, as no content of LFS is here."""
+    if entry is None:
+        return None
+    raw = scratch.read(entry.oid)
+    stands_for = pointer(raw)
+    if stands_for is None or not filtered(path):
+        return raw
+    return Side(stands_for.size, stands_for.sha256, here=False)
 
 
 def _places(change: Change) -> list[tuple[str, str, str]]:

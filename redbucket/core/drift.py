@@ -9,7 +9,7 @@ from hashlib import sha256
 from itertools import islice
 
 from redbucket.core.cassettes import as_seen, is_cassette
-from redbucket.core.lfs import is_annexed, is_pointer_like
+from redbucket.core.lfs import is_annexed
 from redbucket.core.lineends import same_but_for_line_ends
 from redbucket.core.members import Unopened, members
 from redbucket.core.nodediff import Moved, differences
@@ -38,10 +38,11 @@ class Drift(str, Enum):
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a fixture, in short."""
+    """One side of a fixture, in short; ``here`` is False where only a pointer to the content says it."""
 
     size: int
     sha256: str
+    here: bool = field(default=True, compare=False)
 
     @classmethod
     def of(cls, data: Content) -> Side | None:
@@ -49,7 +50,7 @@ class Side:
         return cls(len(data), sha256(data).hexdigest()) if isinstance(data, bytes) else data
 
 
-# A content that is too large to be read whole is known by its size and its checksum alone.
+# A content that is too large to be read whole, or not here, is known by its size and its checksum alone.
 Content = bytes | Side | None
 
 
@@ -84,11 +85,15 @@ def change_of(
     if isinstance(old, Side) or isinstance(new, Side):
         if sides[0] == sides[1]:
             return Change(path, Drift.SAME, *sides)
+        if not all(side is None or side.here for side in sides):
+            return Change(
+                path, Drift.ABSENT, *sides, said="its content is in Git LFS and not here: git lfs fetch"
+            )
         return Change(path, Drift.OPAQUE, *sides, said="too large to be compared otherwise than by checksum")
     text = is_text(old) and is_text(new)
     if old == new:
         return Change(path, Drift.SAME, *sides, is_text=text)
-    if any(is_annexed(data) or is_pointer_like(data) for data in (old, new)):
+    if is_annexed(old) or is_annexed(new):
         return Change(path, Drift.ABSENT, *sides, said="one side is a pointer to its content", is_text=text)
     if text and same_but_for_line_ends(old, new):
         return Change(path, Drift.LINE_ENDS, *sides, is_text=text)

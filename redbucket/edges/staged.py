@@ -153,13 +153,14 @@ class Staged:
         rows = os.fsdecode(self.run("ls-files", "-t", "-z", "--full-name", "--", *paths)).split("\0")[:-1]
         return frozenset(row[2:] for row in rows if row.startswith("S "))
 
-    def filtered(self, paths: Collection[str]) -> frozenset[str]:
-        """Return those of ``paths`` that Git LFS has the content of, by their attributes."""
+    def filters(self, paths: Collection[str]) -> dict[str, str]:
+        """Return the filter that attributes name for each of ``paths``, where they name one; none is run."""
         if not paths:
-            return frozenset()
+            return {}
         stdin = os.fsencode("".join(f"{path}\0" for path in paths))
         rows = os.fsdecode(self.run("check-attr", "-z", "--stdin", "filter", stdin=stdin)).split("\0")
-        return frozenset(path for path, value in zip(rows[::3], rows[2::3], strict=False) if value == "lfs")
+        named = zip(rows[::3], rows[2::3], strict=False)
+        return {path: value for path, value in named if value not in ("unspecified", "unset", "set")}
 
     def file(self, path: str) -> bytes:
         """Return the bytes of a file of the work tree; a link is not followed."""

@@ -147,8 +147,13 @@ def test_the_plain_classes() -> None:
     assert change("a\n", "a\r", "a.txt").drift is Drift.PAYLOAD
     assert change("a\n", "b\n", "a.txt").drift is Drift.PAYLOAD
     assert change(b"\0a", b"\0b", "a.bin").drift is Drift.OPAQUE
+    elsewhere = Side(1, "a" * 64, here=False)
+    assert change_of("a.json", b"[1]", elsewhere).drift is Drift.ABSENT
+    assert change_of("a.json", b"[1]", Side(3, Side.of(b"[1]").sha256, here=False)).drift is Drift.SAME
+    # a pointer that nobody replaced is a text; whether LFS does, its path's attributes say
     pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize 1\n"
-    assert change('{"a": 1}', pointer).drift is Drift.ABSENT
+    assert change("a\n", pointer, "a.txt").drift is Drift.PAYLOAD
+    assert change('{"a": 1}', "/annex/objects/SHA256E-s2--abc.json\n").drift is Drift.ABSENT
 
 
 # --- volatile places

@@ -339,7 +339,7 @@ def test_links_and_pointers_are_told(repo: Repo) -> None:
     repo.write({ONE: Link("../../app.py")})
     assert moved(repo) == {ONE: "opaque"} or moved(repo) == {ONE: "payload"}
     repo.write({ONE: f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize 1\n"})
-    assert moved(repo) == {ONE: "not materialised"}
+    assert moved(repo) == {ONE: "opaque"}  # no attribute has it replaced: JSON that is none
 
 
 # --- lock and refresh
