@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -11,15 +13,16 @@ from pathlib import Path
 from redbucket.app.fixture_verify import chosen, commit_of, cpus, policy_of
 from redbucket.app.lfs_contents import LARGEST, Contents
 from redbucket.core.chosen import Chosen, nothing_at
-from redbucket.core.drift import Change, Content, Drift, Side, change_of
+from redbucket.core.drift import Change, Content, Drift, NoFile, Side, change_of
 from redbucket.core.errors import Misused, Undecided
 from redbucket.core.lfs import Filter
+from redbucket.core.manifests import Scope
 from redbucket.core.patch import GITLINK_MODE, SYMLINK_MODE
 from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import Policy, Volatile
 from redbucket.edges.differ import Lines, diff_lines
-from redbucket.edges.hashing import Wanted
-from redbucket.edges.staged import Staged
+from redbucket.edges.hashing import BEHIND_LINK, MISSING, NOT_A_FILE, Wanted
+from redbucket.edges.staged import Listing, Staged
 
 Read = Callable[[], Content]
 
@@ -50,13 +53,18 @@ def run(
             )
         old_commit = commit_of(source, base or "HEAD")
         old_policy = _old_policy(source, old_commit) if base else policy
-        old = source.listing(old_commit)
-        new = source.listing(commit_of(source, head) if head else None)
+        judges = [JudgeSide(each) for each in (policy, old_policy)]
+        old, new = _opened(
+            source,
+            source.listing(old_commit),
+            source.listing(commit_of(source, head) if head else None),
+            judges,
+        )
         files = head is None and not staged and source.work_tree is not None
         contents = Contents(source)
         filters = [_filter(source, *listing) for listing in (old, new)]
         found = []
-        for path, before, after in _pairs(source, (old_policy, policy), old, new, files, only):
+        for path, before, after in _pairs(source, judges, old, new, files, only):
             try:
                 shown = show(
                     path,
@@ -83,6 +91,20 @@ def _old_policy(source: Staged, commit: str) -> Policy:
         return Policy()
 
 
+def _opened(
+    source: Staged, old: Listing, new: Listing, judges: Sequence[JudgeSide]
+) -> tuple[Listing, Listing]:
+    """Return both listings with the files of those submodules of which either side's commit is here."""
+    sides = [(modes, oids) for modes, oids in (old, new)]
+
+    def both(path: str) -> bool:
+        if not any(Scope(judge).holds_fixtures(path) for judge in judges):
+            return False
+        return all(source.lends(path, oids[path]) for modes, oids in sides if modes.get(path) == GITLINK_MODE)
+
+    return source.opened(old, both), source.opened(new, both)
+
+
 def show(path: str, old: Content, new: Content, rules: Sequence[Volatile], most_lines: int) -> Shown:
     """Return a change with its lines."""
     change = change_of(path, old, new, rules)
@@ -96,52 +118,58 @@ def show(path: str, old: Content, new: Content, rules: Sequence[Volatile], most_
 
 def _pairs(
     source: Staged,
-    policies: Sequence[Policy],
-    old: tuple[Mapping[str, str], Mapping[str, str]],
-    new: tuple[Mapping[str, str], Mapping[str, str]],
+    judges: Sequence[JudgeSide],
+    old: Listing,
+    new: Listing,
     files: bool,
     only: Chosen | None,
 ) -> Iterator[tuple[str, Read, Read]]:
-    judges = [JudgeSide(policy) for policy in policies]
-
     def is_fixture(path: str) -> bool:
         return any(judge.is_fixture(path) for judge in judges)
 
     (old_modes, old_oids), (new_modes, new_oids) = old, new
-    seen = {}
+    here: dict[str, Read] = {}
     untracked: list[str] = []
-    others: list[str] = []
     if files:
         wanted: list[Wanted] = [(path, "", oid) for path, oid in new_oids.items() if is_fixture(path)]
+        submodules = {path for path, _, _ in wanted if new_modes[path] == GITLINK_MODE}
         looked = source.compare(wanted)
         # every one is reported, as no checksum is known: what counts is another blob id
-        seen = {path: looked[path] for path, _, oid in wanted if looked[path].oid != oid}
+        seen = {path: looked[path].state for path, _, oid in wanted if looked[path].oid != oid}
+        gone = [path for path, state in seen.items() if state == MISSING]
+        sparse = source.left_out(gone) if gone else frozenset()
         untracked = source.others()()
-        others = [path for path in untracked if is_fixture(path)]
+        here = {path: partial(_file, source, path, "") for path in untracked if is_fixture(path)}
+        for path, state in seen.items():
+            if path in submodules and state in (MISSING, NOT_A_FILE) and not source.checked_out(path):
+                here[path] = _not_initialised
+            elif path not in sparse:
+                here[path] = partial(_file, source, path, state)
+            elif old_oids.get(path) == new_oids[path]:  # otherwise the index has something to show
+                here[path] = _left_out
     if only is not None and (lost := only.empty([*old_oids, *new_oids, *untracked])):
         raise nothing_at(lost)
     differing = {path for path in {*old_oids, *new_oids} if old_oids.get(path) != new_oids.get(path)}
     chosen_paths = [
-        path
-        for path in sorted({*differing, *seen, *others})
-        if (only is None or only(path)) and is_fixture(path)
+        path for path in sorted({*differing, *here}) if (only is None or only(path)) and is_fixture(path)
     ]
     sizes = source.sizes(oids[path] for path in chosen_paths for oids in (old_oids, new_oids) if path in oids)
     for path in chosen_paths:
         before = partial(_blob, source, path, old_modes, old_oids, sizes)
-        if path in seen or path in others:
-            state = seen[path].state if path in seen else ""
-            yield path, before, _nothing if state == "missing" else partial(_file, source, path, state)
-        else:
-            yield path, before, partial(_blob, source, path, new_modes, new_oids, sizes)
+        after = here.get(path) or partial(_blob, source, path, new_modes, new_oids, sizes)
+        yield path, before, after
 
 
 def _filter(source: Staged, modes: Mapping[str, str], oids: Mapping[str, str]) -> Filter:
     return Filter(modes, lambda path: source.blob(oids[path]))
 
 
-def _nothing() -> Content:
-    return None
+def _left_out() -> Content:
+    return NoFile("left out by the sparse checkout", absent=True)
+
+
+def _not_initialised() -> Content:
+    return NoFile("not initialised (git submodule update --init)", absent=True)
 
 
 def _blob(
@@ -151,10 +179,18 @@ def _blob(
     if oid is None:
         return None
     if modes[path] == GITLINK_MODE:
-        return f"Subproject commit {oid}\n".encode("ascii")
+        return _submodule(oid)
     if modes[path] == SYMLINK_MODE:
-        return b"link to " + source.blob(oid) + b"\n"
+        return _link(os.fsdecode(source.blob(oid)))
     return blob_content(source, oid, sizes)
+
+
+def _submodule(commit: str) -> NoFile:
+    return NoFile(f"repository at commit {commit}")
+
+
+def _link(target: str) -> NoFile:
+    return NoFile(f"link to {target}")
 
 
 def blob_content(source: Staged, oid: str, sizes: Mapping[str, int] | None = None) -> Content:
@@ -164,11 +200,20 @@ def blob_content(source: Staged, oid: str, sizes: Mapping[str, int] | None = Non
 
 
 def _file(source: Staged, path: str, state: str) -> Content:
-    if state:
-        return f"({state})\n".encode("ascii")
+    """Return what stands in the work tree; ``state`` is what was seen there first."""
+    if state == BEHIND_LINK:
+        return NoFile("something behind a link")
     place = source.top / path
     try:
-        if place.lstat().st_size > LARGEST:
+        found = place.lstat()
+        if stat.S_ISLNK(found.st_mode):
+            return _link(str(place.readlink()))
+        if stat.S_ISDIR(found.st_mode):
+            commit = source.checked_out(path)
+            return _submodule(commit) if commit else NoFile("a folder")
+        if not stat.S_ISREG(found.st_mode):
+            return NoFile("a pipe" if stat.S_ISFIFO(found.st_mode) else "a socket or a device")
+        if found.st_size > LARGEST:
             (seen,) = source.compare([(path, "", "")]).values()
             if seen.state:
                 raise Undecided(
@@ -176,5 +221,7 @@ def _file(source: Staged, path: str, state: str) -> Content:
                 )
             return Side(seen.size, seen.sha256)
         return source.file(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
     except OSError as problem:
-        raise Misused("unreadable-file", f"{path}: {problem.strerror}", "look at the file") from problem
+        return NoFile(f"a file that can't be read ({problem.strerror})")

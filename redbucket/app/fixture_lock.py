@@ -95,8 +95,8 @@ def _landing_policy(source: Staged, start: Path, own: Policy) -> Policy | None:
 
 def laid_out(source: Staged, policy: Policy) -> Desk:
     """Return the desk under ``policy``. Raises Misused "flawed-lock"."""
-    modes, oids = source.listing()
     scope = Scope(JudgeSide(policy))
+    modes, oids = source.opened(source.listing(), scope.holds_fixtures)
     others = source.others()()
     seen = {**dict.fromkeys(scope.candidates(others), "100644"), **modes}
     locks = locks_of(scope, seen, lambda path: pending.content(source.top / path) or b"")
@@ -123,7 +123,14 @@ def new_files(opened: Desk, start: Path, paths: Sequence[str]) -> list[Proposal]
 def unstaged_new(opened: Desk, start: Path, paths: Sequence[str]) -> list[str]:
     """Return the recorded fixtures that git does not track yet, below ``paths`` where some are named."""
     only = chosen(opened.source.top, start, paths)
-    free = (p for p in opened.others if p not in opened.locks.shas and opened.scope.is_recorded(p))
+    free = (
+        path
+        for path in opened.others
+        if path not in opened.locks.shas
+        and opened.scope.is_recorded(path)
+        # of a repository of its own (which ends in a slash) and of a link nothing can be locked
+        and not (path.endswith("/") or opened.source.is_link(path))
+    )
     return sorted(filter(only, free))
 
 

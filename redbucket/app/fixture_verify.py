@@ -11,6 +11,8 @@ from pathlib import Path
 from redbucket.core.chosen import Chosen
 from redbucket.core.discrepancies import Discrepancy, Kind
 from redbucket.core.errors import Misused
+from redbucket.core.manifests import Scope
+from redbucket.core.paths import JudgeSide
 from redbucket.core.plural import plural
 from redbucket.core.policy import POLICY_NAME, Policy, parse
 from redbucket.core.report import GateReport, Problem
@@ -48,9 +50,10 @@ def run(
             compare = source.compare if source.work_tree is not None else None
             files = files and source.work_tree is not None
             known = _known(source) if rules.fixtures.known_ids and not files else None
+            scope = Scope(JudgeSide(rules))
             verified = verify(
                 source,
-                source.listing(commit),
+                source.opened(source.listing(commit), scope.holds_fixtures),
                 rules,
                 compare,
                 files=files,

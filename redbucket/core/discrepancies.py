@@ -37,7 +37,8 @@ class Discrepancy:
     """One disagreement: the place, a reason in words, and what to do.
 
     ``lock`` and ``line`` are where the path is listed; ``seen`` identifies the
-    bytes that were found, so that an old disagreement can be told from a new one.
+    bytes that were found, so that an old disagreement can be told from a new one; ``above`` is the
+    submodule in which the file would be.
     """
 
     kind: Kind
@@ -47,6 +48,7 @@ class Discrepancy:
     lock: str | None = None
     line: int | None = None
     seen: str = ""
+    above: str | None = None
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,11 @@ def unlisted(modes: Mapping[str, str], locks: Locks, scope: Scope) -> list[str]:
     if not folders:
         return []
     new = sorted(modes.keys() - locks.shas.keys() - {lock.path for lock in locks.locks})
-    return [path for path in new if path.startswith(folders) and scope.is_recorded(path)]
+    found = [path for path in new if path.startswith(folders) and scope.is_recorded(path)]
+    links = [path for path in found if modes[path] == GITLINK_MODE]
+    # of a submodule whose files are listed, those files are what is said
+    listed = {link for link in links if any(path.startswith(f"{link}/") for path in locks.shas)}
+    return [path for path in found if path not in listed] if listed else found
 
 
 def mismatch(
@@ -212,7 +218,8 @@ def missing(modes: Mapping[str, str], path: str, listed: Listed) -> Discrepancy:
                 Kind.LINKED, path, f"it is behind the link {above}", "put the folder back", *at
             )
         if modes.get(above) == GITLINK_MODE:
-            return Discrepancy(Kind.ABSENT, path, f"submodule not in these objects: {above}", _FETCH, *at)
+            reason = f"submodule not in these objects: {above}"
+            return Discrepancy(Kind.ABSENT, path, reason, _FETCH, *at, above=above)
         above = above.rpartition("/")[0]
     if any(other.startswith(f"{path}/") for other in modes):
         return Discrepancy(Kind.MISSING, path, "a folder stands in its place", "put the file back", *at)
@@ -235,7 +242,13 @@ def _unlisted(path: str, mode: str, sha: str, known: Mapping[str, str]) -> Discr
             seen=mode,
         )
     if mode == GITLINK_MODE:
-        return Discrepancy(Kind.ABSENT, path, "it is a submodule that no lock lists", _FETCH, seen=mode)
+        return Discrepancy(
+            Kind.ABSENT,
+            path,
+            "it is a submodule, and no lock lists its files",
+            f"git submodule update --init, and then {LOCK.replace('it:', 'them:')}",
+            seen=mode,
+        )
     if sha in known:
         return Discrepancy(
             Kind.DUPLICATED, path, f"it has the bytes of {known[sha]}, and no lock lists it", LOCK, seen=sha

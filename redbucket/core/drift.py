@@ -46,12 +46,22 @@ class Side:
 
     @classmethod
     def of(cls, data: Content) -> Side | None:
-        """Describe a content; None where there is none."""
-        return cls(len(data), sha256(data).hexdigest()) if isinstance(data, bytes) else data
+        """Describe a content; None where there is no file."""
+        if isinstance(data, bytes):
+            return cls(len(data), sha256(data).hexdigest())
+        return data if isinstance(data, Side) else None
+
+
+@dataclass(frozen=True)
+class NoFile:
+    """What stands at a path instead of a file, in words; ``absent`` if the file is meant to be elsewhere."""
+
+    what: str
+    absent: bool = False
 
 
 # A content that is too large to be read whole, or not here, is known by its size and its checksum alone.
-Content = bytes | Side | None
+Content = bytes | Side | NoFile | None
 
 
 @dataclass(frozen=True)
@@ -59,6 +69,7 @@ class Change:
     """A fixture's change. ``moved`` are places of a parsed document, ``inside`` changed members of an archive.
 
     ``form`` names the format that was parsed, ``said`` why one could not be; ``more`` counts places left out.
+    ``instead`` says of either side what stands there if it is no file, "" if it is one or nothing.
     """
 
     path: str
@@ -71,6 +82,7 @@ class Change:
     more: int = 0
     inside: tuple[Change, ...] = ()
     is_text: bool = field(default=False)
+    instead: tuple[str, str] = ("", "")
 
 
 def change_of(
@@ -78,6 +90,8 @@ def change_of(
 ) -> Change:
     """Return the change between two contents of a fixture; None where it is absent."""
     sides = (Side.of(old), Side.of(new))
+    if isinstance(old, NoFile) or isinstance(new, NoFile):
+        return Change(path, _without_file(old, new), *sides, instead=(_what(old), _what(new)))
     if old is None or new is None:
         drift = Drift.SAME if old is new else Drift.ADDED if old is None else Drift.GONE
         there = new if old is None else old
@@ -100,6 +114,18 @@ def change_of(
     if not text:
         return _archives(path, old, new, sides, rules, depth)
     return _documents(path, old, new, sides, rules)
+
+
+def _without_file(old: Content, new: Content) -> Drift:
+    if old == new:
+        return Drift.SAME
+    if any(isinstance(each, NoFile) and each.absent for each in (old, new)):
+        return Drift.ABSENT
+    return Drift.ADDED if old is None else Drift.GONE if new is None else Drift.OPAQUE
+
+
+def _what(content: Content) -> str:
+    return content.what if isinstance(content, NoFile) else ""
 
 
 def is_text(data: bytes) -> bool:

@@ -104,6 +104,10 @@ class Scope:
         name = path[: -len(SIDECAR)]
         return name if name.rpartition("/")[2] and self._judge.is_fixture(name) else None
 
+    def holds_fixtures(self, submodule: str) -> bool:
+        """Return whether a lock must list the files of a submodule: it lies itself under the policy's fixture paths."""
+        return self.is_recorded(submodule) or self.is_recorded(f"{submodule}/file")
+
     def is_recorded(self, path: str) -> bool:
         """Return whether a lock must list ``path``: it is under the policy's fixture paths."""
         return (

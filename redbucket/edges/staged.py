@@ -14,8 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from redbucket.core.errors import Misused, Undecided, WorldFailed
+from redbucket.core.patch import GITLINK_MODE
 from redbucket.edges.hashing import Seen, compare
 from redbucket.edges.sealed import FLAGS, sealed_environment
+
+Listing = tuple[Mapping[str, str], Mapping[str, str]]
+_ALTERNATES = "GIT_ALTERNATE_OBJECT_DIRECTORIES"
 
 
 @dataclass
@@ -30,6 +34,7 @@ class Staged:
     cpus: int = 1
     extra: Mapping[str, str] = field(default_factory=dict)
     _objects: Any = None
+    _inside: dict[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def discover(cls, start: Path, *, index_file: Path | None = None, cpus: int = 1) -> Staged:
@@ -85,6 +90,39 @@ class Staged:
         modes = dict(zip(paths, [row[0][:6] for row in rows], strict=True))
         # "100644 blob ID", "160000 commit ID"
         return modes, dict(zip(paths, [row[0].rpartition(" ")[2] for row in rows], strict=True))
+
+    def opened(self, listing: Listing, wanted: Callable[[str], bool]) -> Listing:
+        """Return a listing with the files of each ``wanted`` submodule in its place, where its commit is here."""
+        modes, oids = dict(listing[0]), dict(listing[1])
+        links = [path for path, mode in modes.items() if mode == GITLINK_MODE and wanted(path)]
+        while links:
+            path = links.pop()
+            if not self.lends(path, oids[path]):
+                continue
+            inner_modes, inner_oids = self._tree(oids.pop(path))
+            del modes[path]
+            modes.update((f"{path}/{name}", mode) for name, mode in inner_modes.items())
+            oids.update((f"{path}/{name}", oid) for name, oid in inner_oids.items())
+            links += [f"{path}/{name}" for name, mode in inner_modes.items() if mode == GITLINK_MODE]
+            self._inside[path] = frozenset(inner_modes)
+        return modes, oids
+
+    def lends(self, path: str, commit: str) -> bool:
+        """Return whether the submodule at ``path`` has ``commit``; its objects are then read like the others."""
+        if not self.checked_out(path):
+            return False
+        words = ("rev-parse", "--path-format=absolute", "--show-object-format", "--git-path", "objects")
+        form, place = os.fsdecode(_git(self.top / path, {}, *words).stdout).split("\n")[:2]
+        if form != self.object_format:
+            return False
+        quoted = '"' + place.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        known = self.extra.get(_ALTERNATES, "")
+        if quoted not in known:
+            self.close()
+            self._objects = None
+            self.extra = {**self.extra, _ALTERNATES: f"{known}:{quoted}" if known else quoted}
+        out = self.run("cat-file", "--batch-check", stdin=f"{commit}\n".encode("ascii"))
+        return out.split()[1:2] == [b"commit"]
 
     def blobs(self, names: Sequence[str]) -> list[bytes | None]:
         """Return the contents of few blobs, by id or by ``REV:PATH`` (no line end in it); None where missing."""
@@ -144,12 +182,25 @@ class Staged:
             out, _ = process.communicate()
             if process.returncode:
                 self.run(*words)  # raises with git's own reason
-            return os.fsdecode(out).split("\0")[:-1]
+            return os.fsdecode(out).split("\0")[:-1] + self._others_inside()
 
         return answer
 
+    def _others_inside(self) -> list[str]:
+        """Return what the opened submodules have besides the files of their commit."""
+        found = []
+        for path, known in self._inside.items():
+            words = ("ls-files", "--cached", "--others", "--exclude-standard", "-z")
+            names = os.fsdecode(_git(self.top / path, {}, *words).stdout).split("\0")[:-1]
+            found += [f"{path}/{name}" for name in names if name not in known]
+        return found
+
     def left_out(self, paths: Collection[str]) -> frozenset[str]:
         """Return those of ``paths`` that a sparse checkout leaves out."""
+        inside = tuple(f"{path}/" for path in self._inside)
+        paths = [path for path in paths if not path.startswith(inside)]  # git refuses a path in a submodule
+        if not paths:
+            return frozenset()
         rows = os.fsdecode(self.run("ls-files", "-t", "-z", "--full-name", "--", *paths)).split("\0")[:-1]
         return frozenset(row[2:] for row in rows if row.startswith("S "))
 
@@ -162,11 +213,23 @@ class Staged:
         named = zip(rows[::3], rows[2::3], strict=False)
         return {path: value for path, value in named if value not in ("unspecified", "unset", "set")}
 
+    def is_link(self, path: str) -> bool:
+        """Return whether a symbolic link stands in the work tree."""
+        return (self.top / path).is_symlink()
+
     def file(self, path: str) -> bytes:
         """Return the bytes of a file of the work tree; a link is not followed."""
         handle = os.open(self.top / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as stream:
             return stream.read()
+
+    def checked_out(self, path: str) -> str:
+        """Return the commit that the repository in a folder of the work tree is at, "" if there is none."""
+        place = self.top / path
+        if not (place / ".git").exists():  # git would look further up
+            return ""
+        done = _git(place, {}, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        return done.stdout.decode("ascii").strip()
 
     def branch(self) -> str:
         """Return the short name of the current branch, "" if detached."""

@@ -71,6 +71,9 @@ class Source(Protocol):
     def file(self, path: str) -> bytes:
         """Return the bytes of a file of the work tree."""
 
+    def is_link(self, path: str) -> bool:
+        """Return whether a symbolic link stands in the work tree."""
+
 
 Compare = Callable[[list[tuple[str, str, str]]], Mapping[str, Seen]]
 
@@ -326,18 +329,35 @@ class _Look:
         """Say which new files no lock lists; git's word, so what it ignores is not seen."""
         folders = self.locks.folders
         return [
-            Discrepancy(
-                Kind.UNLISTED,
-                path,
-                "a new file that git does not track, and no lock lists it",
-                f"git add it; {LOCK}",
-            )
+            self._new(path)
             for path in others
             if path not in self.locks.shas
             and path.startswith(folders)
             and (self.only is None or self.only(path))
             and self.scope.is_recorded(path)
         ]
+
+    def _new(self, path: str) -> Discrepancy:
+        if path.endswith("/"):
+            return Discrepancy(
+                Kind.UNLISTED,
+                path,
+                "a repository of its own, into which git does not look",
+                "make it a submodule, or move it out of the fixture paths",
+            )
+        if self.source.is_link(path):
+            return Discrepancy(
+                Kind.LINKED,
+                path,
+                "a new symbolic link that git does not track",
+                "put the file itself there and lock it, or delete it",
+            )
+        return Discrepancy(
+            Kind.UNLISTED,
+            path,
+            "a new file that git does not track, and no lock lists it",
+            f"git add it; {LOCK}",
+        )
 
 
 def _no_file(path: str, state: str) -> Discrepancy:

@@ -102,8 +102,9 @@ def _change(change: Change, indent: str, most: int) -> Iterator[str]:
     form = f", {change.form}" if change.form else ""
     said = f" ({line(change.said)})" if change.said else ""
     yield f"{indent}{line(change.path)}: {change.drift.value}{form}{said}"
-    if change.old or change.new:
-        yield f"{indent}    {_side(change.old)} -> {_side(change.new)}"
+    if change.old or change.new or any(change.instead):
+        old, new = map(_side, (change.old, change.new), change.instead)
+        yield f"{indent}    {old} -> {new}"
     for moved in change.moved[:most]:
         old, new = (line(cut(shown(value), 80)) for value in (moved.old, moved.new))
         yield f"{indent}    {line(written(moved.pointer))}: {old} -> {new}"
@@ -116,8 +117,15 @@ def _change(change: Change, indent: str, most: int) -> Iterator[str]:
         yield f"{indent}    ... and {plural(len(change.inside) - most, 'more member')}"
 
 
-def _side(side: Side | None) -> str:
-    return f"{side.size:,} bytes {side.sha256[:16]}" if side else "nothing"
+def _side(side: Side | None, instead: str) -> str:
+    return f"{side.size:,} bytes {side.sha256[:16]}" if side else line(instead) or "nothing"
+
+
+def _instead(change: Change) -> str:
+    if not any(change.instead):
+        return ""
+    sides = zip(change.instead, (change.old, change.new), strict=True)
+    return " -> ".join(what or ("a file" if side else "nothing") for what, side in sides)
 
 
 def _visible(text: bytes) -> str:
@@ -135,7 +143,7 @@ def _reported(change: Change, lines: Lines | None = None) -> ChangeReport:
         path=utf8(change.path),
         drift=change.drift,
         format=change.form or None,
-        reason=utf8(change.said) or None,
+        reason=utf8(change.said or _instead(change)) or None,
         old=SideReport(size=change.old.size, sha256=change.old.sha256) if change.old else None,
         new=SideReport(size=change.new.size, sha256=change.new.sha256) if change.new else None,
         places=[

@@ -8,7 +8,7 @@ agent's hand the lock may not move at all, not even in step with its fixture.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from redbucket.core.discrepancies import Discrepancy, Kind, Tree, discrepancies, flaws, twins, unlisted
 from redbucket.core.findings import Finding, Severity
@@ -35,13 +35,31 @@ def check(context: Context, judge: JudgeSide) -> list[Finding]:
         return loose
     filtered = Filter(modes, context.head.read)
     tree = Tree(modes, context.head.sha256s, lambda path: _content(context.head, path), filtered)
+    moved_links = [
+        f"{path}/"
+        for path, entry in context.head.entries.items()
+        if entry.is_gitlink and context.base.entries.get(path) != entry
+    ]
     before = {*flaws(base), *twins([*base.shas, *unlisted(old_modes, base, scope)])}
     found = [
-        tell(each, Severity.REFUSE if each.kind is not Kind.POINTER else Severity.WARN)
-        for each in discrepancies(tree, locks, scope, lambda path: _moved(context, path, base, locks))
+        tell(each, Severity.WARN if _bound(context, each) else Severity.REFUSE)
+        for each in discrepancies(
+            tree, locks, scope, lambda path: _moved(context, path, base, locks, moved_links)
+        )
         if each not in before
     ]
     return [*found, *_relocked(context, base, locks), *loose]
+
+
+def _bound(context: Context, each: Discrepancy) -> bool:
+    """Return whether the content, though not in these objects, is the one that the lock or a person's commit binds."""
+    if each.kind is Kind.POINTER:
+        return True
+    return (
+        each.kind is Kind.ABSENT
+        and each.above is not None
+        and not {each.above, each.path, each.lock} & context.agent_paths
+    )
 
 
 def _unlocked(context: Context, judge: JudgeSide, base: Locks, head: Locks) -> Iterator[Finding]:
@@ -53,6 +71,8 @@ def _unlocked(context: Context, judge: JudgeSide, base: Locks, head: Locks) -> I
         and path not in head.listed
         and context.base.entries[path] != context.head.entries.get(path)
         and judge.is_fixture(path)
+        # of a submodule the lock lists the files
+        and not (context.base.entries[path].is_gitlink and any(p.startswith(f"{path}/") for p in base.listed))
     ]
     for path in paths[:_SHOWN]:
         gone = path not in context.head.entries
@@ -88,9 +108,11 @@ def _content(tree: TreeView, path: str) -> bytes | None:
     return tree.read(path) if tree.size(path) <= LARGEST_READ else None
 
 
-def _moved(context: Context, path: str, base: Locks, head: Locks) -> bool:
+def _moved(context: Context, path: str, base: Locks, head: Locks, moved_links: Sequence[str]) -> bool:
     """Return whether the patch touches the path, its line in a lock, or the reach of a lock."""
     if context.base.entries.get(path) != context.head.entries.get(path):
+        return True
+    if any(path.startswith(link) for link in moved_links):
         return True
     before, after = base.listed.get(path), head.listed.get(path)
     if before is None or after is None:

@@ -323,3 +323,29 @@ def replace_fixtures(**keys: tuple[str, ...]) -> Policy:
     from redbucket.core.policy import Fixtures
 
     return Policy(fixtures=Fixtures(**keys))  # type: ignore[arg-type]
+
+
+INSIDE = "tests/data/sub/x.json"
+
+
+def with_submodule(commit: str, locked: str) -> Tree:
+    tree = Tree({**FILES, LOCK: lock({**FILES, INSIDE: locked})}, modules=("tests/data/sub",))
+    tree._entries["tests/data/sub"] = Entry(GITLINK_MODE, commit * 40)
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("commit", "locked", "agent", "found"),
+    [
+        ("d", "2", False, {INSIDE: ("not materialised", "warn")}),  # a person moves both in step
+        ("d", "1", False, {INSIDE: ("not materialised", "warn")}),
+        ("d", "1", ("tests/data/sub",), {INSIDE: ("not materialised", "refuse")}),
+        ("c", "2", (LOCK,), {INSIDE: ("relocked", "refuse")}),
+        ("c", "1", True, {}),
+    ],
+)
+def test_a_submodule_moves_under_its_lock(
+    commit: str, locked: str, agent: bool | tuple[str, ...], found: dict[str, tuple[str, str]]
+) -> None:
+    """Its files are not among these objects, so nobody here can say whether they are the locked ones."""
+    assert kinds(judge(with_submodule("c", "1"), with_submodule(commit, locked), agent=agent)) == found

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +24,23 @@ def repo(tmp_path: Path) -> Repo:
     made = Repo.init(tmp_path / "repo")
     made.commit({**FILES, LOCK: lock(FILES), "app.py": "x = 1\n"}, "a locked repository")
     return made
+
+
+def _give_up_rights() -> None:
+    """Root may read anything: take that away for good (prctl PR_CAPBSET_DROP, every capability)."""
+    for capability in range(64):
+        ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)
+
+
+def without_rights(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run redbucket so that closed files are closed."""
+    return subprocess.run(
+        [sys.executable, "-m", "redbucket", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=_give_up_rights,
+    )
 
 
 # --- PATHs
@@ -178,3 +198,160 @@ def test_a_sparse_checkout_may_leave_the_lock_out(repo: Repo) -> None:
     repo.git("sparse-checkout", "set", "--no-cone", "/*", f"!/{LOCK}")
     assert not (repo.path / LOCK).exists()
     assert verify(repo) == (0, {}, [])
+
+
+# --- what is no file
+
+
+def drift(repo: Repo, *words: str) -> dict[str, Any]:
+    """The one fixture that moved."""
+    (found,) = json.loads(fixtures(repo, "diff", *words, "--format", "json").out)["fixtures"]
+    assert isinstance(found, dict)
+    return found
+
+
+OLD = {"size": len(FILES[ONE] or ""), "sha256": sha(FILES[ONE] or "")}
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (os.mkdir, "a folder"),
+        (os.mkfifo, "a pipe"),
+        (lambda place: place.symlink_to("two.json"), "link to two.json"),
+        (lambda place: place.symlink_to("nowhere"), "link to nowhere"),
+    ],
+)
+def test_what_stands_in_a_fixtures_place_is_named_and_not_measured(
+    repo: Repo, make: Callable[[Path], None], what: str
+) -> None:
+    repo.write({ONE: None, TWO: "other\n"})
+    make(repo.path / ONE)
+    seen = drift(repo, ONE)
+    assert (seen["class"], seen["old"], seen["new"], seen["reason"]) == (
+        "opaque",
+        OLD,
+        None,
+        f"a file -> {what}",
+    )
+    told = fixtures(repo, "diff").out
+    assert f"9 bytes {OLD['sha256'][:16]} -> {what}\n" in told and "+other" in told
+
+
+def test_a_file_that_can_not_be_read_is_told_and_the_others_are_shown(repo: Repo) -> None:
+    repo.write({TWO: "other\n", "tests/data/new": "3\n"})
+    for name in (ONE, "tests/data/new"):
+        (repo.path / name).chmod(0)
+    ended = without_rights("fixtures", "diff", "-C", repo.path, "--format", "json")
+    found = {each["path"]: each for each in json.loads(ended.stdout)["fixtures"]}
+    assert found[TWO]["class"] == "opaque" and found["tests/data/new"]["class"] == "added"
+    assert (found[ONE]["class"], found[ONE]["old"], found[ONE]["new"]) == ("opaque", OLD, None)
+    assert "Permission denied" in found[ONE]["reason"]
+
+
+def test_untracked_links_and_repositories_do_not_end_the_diff(repo: Repo) -> None:
+    inner = Repo(repo.path / "tests/data/emb", repo.home)
+    inner.path.mkdir()
+    inner.git("init", "-q")
+    inner.commit({"x": "1\n"})
+    repo.write({"tests/data/ld": Link("/tmp"), TWO: "other\n"})
+    told = fixtures(repo, "diff").out
+    assert "nothing -> link to /tmp\n" in told and "-two\n" in told
+    assert f"tests/data/emb/: added\n      nothing -> repository at commit {inner.head()}\n" in told
+    code, found, _ = verify(repo)
+    assert (code, found["tests/data/ld"], found["tests/data/emb/"]) == (1, "linked refuse", "unlisted refuse")
+    assert "into which git does not look" in fixtures(repo, "verify").out
+    assert "not staged" not in fixtures(repo, "lock").err
+
+
+def test_links_that_git_tracks(repo: Repo) -> None:
+    repo.commit({"tests/data/link": Link("one.json")})
+    assert moved(repo) == {}
+    repo.write({"tests/data/link": Link("two.json")})
+    assert drift(repo)["reason"] == "link to one.json -> link to two.json"
+    repo.commit({"tests/data/link": "a file now\n"})
+    assert moved(repo, "--base", "HEAD~", "--head", "HEAD") == {"tests/data/link": "opaque"}
+
+
+def test_a_diff_in_a_sparse_checkout(repo: Repo) -> None:
+    repo.git("sparse-checkout", "set", "--no-cone", "/*", f"!/{TWO}")
+    assert moved(repo) == {TWO: "not materialised"}
+    assert "left out by the sparse checkout" in fixtures(repo, "diff").out
+    assert moved(repo, "--staged") == moved(repo, "--base", "HEAD", "--head", "HEAD") == {}
+    (repo.path / ONE).unlink()
+    assert moved(repo) == {ONE: "gone", TWO: "not materialised"}
+    oid = repo.git("hash-object", "-w", "--stdin", stdin=b"zwei\n")
+    repo.git("update-index", "--cacheinfo", f"100644,{oid},{TWO}")
+    repo.git("update-index", "--skip-worktree", TWO)
+    assert moved(repo, TWO) == {TWO: "opaque"}  # the index has something to show
+
+
+# --- submodules
+
+
+SUB = "tests/data/sub"
+
+
+@pytest.fixture
+def nested(repo: Repo, tmp_path: Path) -> Repo:
+    """A repository with a submodule, nothing of which is locked yet."""
+    inner = Repo.init(tmp_path / "inner")
+    inner.commit({"x.json": "1\n", "deep/y": "y\n"})
+    repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner.path), SUB)
+    repo.commit({})
+    return repo
+
+
+def test_the_files_of_a_submodule_are_locked_like_others(nested: Repo) -> None:
+    code, found, absent = verify(nested)
+    assert (code, absent) == (1, [])
+    assert found == {f"{SUB}/x.json": "unlisted refuse", f"{SUB}/deep/y": "unlisted refuse"}
+    assert moved(nested) == {}
+    accepts = [f"{SUB}/x.json={sha('1' + chr(10))}", f"{SUB}/deep/y={sha('y' + chr(10))}"]
+    ended = fixtures(nested, "lock")
+    assert ended.exit_code == 2 and all(each in ended.err for each in accepts)
+    ended = fixtures(nested, "lock", *(word for each in accepts for word in ("--accept", each)))
+    assert ended.exit_code == 0, ended.err
+    nested.git("add", LOCK)
+    nested.commit()
+    assert verify(nested) == verify(nested, "--staged") == verify(nested, "--rev", "HEAD") == (0, {}, [])
+    nested.write({f"{SUB}/x.json": "2\n", f"{SUB}/new": "3\n"})
+    assert verify(nested)[1] == {f"{SUB}/x.json": "mismatch refuse", f"{SUB}/new": "unlisted refuse"}
+    assert moved(nested) == {f"{SUB}/x.json": "payload", f"{SUB}/new": "added"}
+
+
+def test_a_submodule_moves_to_another_commit(nested: Repo) -> None:
+    inner = Repo(nested.path / SUB, nested.home)
+    old = nested.head()
+    inner.commit({"x.json": "2\n", "z": "z\n"})
+    both = {f"{SUB}/x.json": "payload", f"{SUB}/z": "added"}
+    assert moved(nested) == both
+    assert f"{SUB}/z" in verify(nested)[1]
+    nested.git("add", SUB)
+    assert moved(nested, "--staged") == both
+    nested.commit()
+    assert moved(nested, "--base", old, "--head", "HEAD") == both
+
+
+def test_a_submodule_that_is_not_here(nested: Repo) -> None:
+    nested.git("submodule", "deinit", "-f", "-q", SUB)
+    assert verify(nested) == (2, {}, [SUB])
+    told = fixtures(nested, "verify").out
+    assert "submodule update --init" in told and "fixtures lock" in told
+    assert moved(nested) == {SUB: "not materialised"}
+    nested.git("-c", "protocol.file.allow=always", "submodule", "update", "--init", "-q")
+    assert verify(nested)[0] == 1 and moved(nested) == {}
+
+
+def test_a_commit_that_the_submodule_does_not_have(nested: Repo) -> None:
+    nested.git("update-index", "--cacheinfo", f"160000,{'1' * 40},{SUB}")
+    assert verify(nested, "--staged") == (2, {}, [SUB])
+    assert drift(nested, "--staged")["class"] == "opaque"
+
+
+def test_a_submodule_outside_of_the_fixture_paths_is_its_own_affair(repo: Repo, tmp_path: Path) -> None:
+    inner = Repo.init(tmp_path / "inner")
+    inner.commit({"tests/cassettes/a.yaml": "a: 1\n"})
+    repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner.path), "vendor/lib")
+    repo.commit({})
+    assert verify(repo) == (0, {}, []) and moved(repo) == {}
