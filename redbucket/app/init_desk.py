@@ -85,7 +85,7 @@ def run(
         for each in plan.proposed
         if each.what == "pre-commit"
     )
-    on_path = shutil.which("redbucket-protected-paths") is not None
+    on_path = all(map(shutil.which, ("redbucket", "redbucket-protected-paths")))
     steps = init.next_steps(
         seen,
         written,

@@ -145,15 +145,21 @@ def next_steps(
 ) -> list[tuple[str, str]]:
     """Return (what it is for, command) in order: commit, hooks, doctor, the first gate.
 
-    ``by_pre_commit`` says that pre-commit has redbucket's hooks; ``on_path`` that the commands of these hooks are
-    found; ``parents`` how many commits HEAD has behind it; ``at_top`` that the shell stands at the top of the
-    work tree.
+    ``by_pre_commit`` says that pre-commit has redbucket's hooks; ``on_path`` that redbucket's commands are found;
+    ``parents`` how many commits HEAD has behind it; ``at_top`` that the shell stands at the top of the work tree.
     """
     steps = []
     if not at_top:
         steps.append(("go to the top of the repository", f"cd {quote(seen.top)}"))
-    if not on_path and any(each.what in ("pre-commit", "agents") for each in written) and seen.source is None:
-        steps.append(("put redbucket on PATH, where the hooks look for it", "pipx install PATH-OF-REDBUCKET"))
+    # git's own hooks name the interpreter that installed them, and pre-commit fetches a source that is known
+    found_by_name = {
+        "pre-commit": "pre-commit's hooks" if seen.source is None else "",
+        "agents": "the agents' hooks",
+    }
+    who = [said for what, said in found_by_name.items() if said and any(e.what == what for e in written)]
+    if not on_path and who:
+        why = f"put redbucket on PATH, where {' and '.join(who)} look for it"
+        steps.append((why, "pipx install PATH-OF-REDBUCKET"))
     if initci.needs_source(written):
         steps.append(
             (

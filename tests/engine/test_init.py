@@ -241,3 +241,27 @@ def test_a_branch_that_is_not_utf8_is_no_policy() -> None:
 def test_no_test_is_no_policy() -> None:
     with pytest.raises(Undecided, match="no test ran, by python -m pytest"):
         init.require_tests(Trial(broken="ImportError: no shop"), ["python -m pytest"], "/usr/bin/python3")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "source", "on_path", "who"),
+    [
+        (("pre-commit", "agents"), None, False, "pre-commit's hooks and the agents' hooks"),
+        (("pre-commit",), None, False, "pre-commit's hooks"),
+        # pre-commit fetches the source; the agents' settings name the command all the same
+        (("pre-commit", "agents"), SOURCE, False, "the agents' hooks"),
+        (("pre-commit",), SOURCE, False, ""),
+        # git's own hooks name the interpreter that installed them
+        (("policy",), None, False, ""),
+        (("pre-commit", "agents"), None, True, ""),
+    ],
+)
+def test_path_is_asked_for_where_a_hook_looks_there(
+    kinds: tuple[str, ...], source: Source | None, on_path: bool, who: str
+) -> None:
+    written = [Proposed(kind, f"{kind}.file") for kind in kinds]
+    steps = init.next_steps(
+        seen(source=source), written, by_pre_commit=False, on_path=on_path, parents=0, at_top=True
+    )
+    asked = [why for why, command in steps if command.startswith("pipx install")]
+    assert asked == [f"put redbucket on PATH, where {who} look for it"] * bool(who)

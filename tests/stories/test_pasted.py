@@ -132,6 +132,13 @@ def test_a_hook_knows_where_git_was_called(weakened: Shop) -> None:
     assert weakened.repo.git("status", "--porcelain") == ""
 
 
+def test_a_native_hook_needs_no_redbucket_on_path(weakened: Shop) -> None:
+    assert redbucket("install", "-C", weakened.path).exit_code == 0
+    (weakened.path / "redbucket.toml").write_text("# lax\n")
+    done = typed("git commit -qam lax", weakened.path, weakened, SYSTEM)
+    assert (done.returncode, "REFUSE" in done.stdout + done.stderr) == (1, True)
+
+
 def test_what_a_hook_judged_and_what_is_typed_again(weakened: Shop) -> None:
     (weakened.path / "flakes.toml").write_text(
         '["tests/test_shop.py::ShopTests::test_total"]\nowner = "ada"\n'
