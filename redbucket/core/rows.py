@@ -65,6 +65,7 @@ def evidence_of(name: str, trials: Trials, facts: Facts) -> Evidence:
         base += trials.outcomes(name, "B", "again") + trials.outcomes(name, "B", "absent")
     outcomes = tuple(t.outcome for t in tests)
     red = [t for t in tests if t.outcome in FAILING]
+    skipped = [t for t in tests if t.outcome is Outcome.SKIPPED]  # their message is the reason
     return Evidence(
         nodeid=name,
         outcomes=outcomes,
@@ -81,7 +82,7 @@ def evidence_of(name: str, trials: Trials, facts: Facts) -> Evidence:
         seed_base_passes=base_passes(base) if facts.cause is Cause.SEED else None,
         others=_others(name, trials),
         tried=facts.tried,
-        message=next((t.message for t in red if t.message), facts.message),
+        message=next((t.message for t in [*red, *skipped] if t.message), facts.message),
     )
 
 

@@ -106,13 +106,18 @@ def _miss(e: Evidence) -> str:
     tried = (
         f"nothing that was tried ({_some(e.tried)}) flips it" if e.tried else "no other condition was tried"
     )
-    return f"{_every(e)} in the same way, and {tried}{_base(e)}"
+    # nothing failed where it did not run, so there is no way to be the same
+    alike = "" if _absent(e) else " in the same way"
+    return f"{_every(e)}{alike}, and {tried}{_base(e)}"
 
 
 def _every(e: Evidence) -> str:
     # ran_in_base turns a skip into a failure: the sentence must say that it was one
-    absent = {Outcome.SKIPPED, Outcome.XFAILED, Outcome.MISSING} & set(e.outcomes)
-    return f"it {count(e.outcomes)}{' though it ran in base' if absent and e.ran_in_base else ''}"
+    return f"it {count(e.outcomes)}{' though it ran in base' if _absent(e) and e.ran_in_base else ''}"
+
+
+def _absent(e: Evidence) -> bool:
+    return bool({Outcome.SKIPPED, Outcome.XFAILED, Outcome.MISSING} & set(e.outcomes))
 
 
 def _base(e: Evidence) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from redbucket.core import worlds
 from redbucket.core.buckets import Bucket
 from redbucket.core.classification import FAILING
-from redbucket.core.evidence import PASSING
 from redbucket.core.findings import Finding
+from redbucket.core.proof import proof
 from redbucket.core.records import Run, Test
 from redbucket.core.report import Problem, Row
 from redbucket.core.trials import Trials
@@ -60,18 +60,8 @@ def _row(name: str, here: Test, without: Run) -> Row:
     return Row(
         nodeid=name,
         bucket=Bucket.UNTRUSTED,
-        why=f"Only the patch's own tests have it; {_proof(here, there, without)}.",
+        why=f"Only the patch's own tests have it; {proof(here, there)}.",
         spend="ignored for merge",
         outcomes={"P": [here.outcome.value], "R": [there.outcome.value if there else "missing"]},
         message=here.message if here.outcome in FAILING else "",
     )
-
-
-def _proof(here: Test, there: Test | None, without: Run) -> str:
-    if here.outcome in FAILING:
-        return "fails even with the patch"
-    if there is None:
-        return "without the patch it does not run, so it shows nothing about behaviour"
-    if there.outcome in PASSING:
-        return "passes without the patch too: it proves nothing"
-    return "fails without the patch" if there.outcome in FAILING else "skipped without the patch"

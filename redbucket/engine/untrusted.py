@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from redbucket.core import worlds
 from redbucket.core.buckets import Bucket
 from redbucket.core.classification import FAILING
-from redbucket.core.evidence import PASSING
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.plural import plural
-from redbucket.core.records import Run, Test
+from redbucket.core.proof import proof
+from redbucket.core.records import Run
 from redbucket.core.report import Row
 from redbucket.core.testpath import pytest_id
 from redbucket.core.trials import Trials
@@ -18,9 +18,6 @@ from redbucket.core.untrusted import Untrusted, untrusted_nodeids, untrusted_tes
 from redbucket.engine.ports import Bench, Objects
 from redbucket.engine.specs import Specs, add_world
 from redbucket.engine.subject import Subject
-
-# Red because the new name is not there yet proves that the test needs the patch, not that it checks it.
-ABSENCE = ("ImportError", "ModuleNotFoundError", "AttributeError", "NameError")
 
 
 def own_tests(subject: Subject) -> dict[tuple[str, str], Untrusted]:
@@ -76,7 +73,7 @@ def _row(nodeid: str, reason: str, with_patch: Run, without: Run) -> Row:
     return Row(
         nodeid=nodeid,
         bucket=Bucket.UNTRUSTED,
-        why=f"{reason[:1].upper()}{reason[1:]}; {_proof(here, there, without)}.",
+        why=f"{reason[:1].upper()}{reason[1:]}; {proof(here, there)}.",
         spend="ignored for merge",
         outcomes={
             "P": [here.outcome.value] if here else ["missing"],
@@ -84,25 +81,6 @@ def _row(nodeid: str, reason: str, with_patch: Run, without: Run) -> Row:
         },
         message=here.message if here is not None and here.outcome in FAILING else "",
     )
-
-
-def _proof(here: Test | None, there: Test | None, without: Run) -> str:
-    if here is None or here.outcome in FAILING:
-        return "fails even with the patch"
-    if there is None:
-        return "without the patch it can't be collected, so it shows nothing about behaviour"
-    if there.outcome in PASSING:
-        return "passes without the patch too: it proves nothing"
-    if there.outcome in FAILING:
-        kind = there.exception.rpartition(".")[2]
-        if kind in ABSENCE:
-            return f"without the patch it fails for want of a name ({kind}), not by assertion"
-        return (
-            "fails without the patch, by assertion"
-            if "Assert" in kind
-            else f"fails without the patch ({kind})"
-        )
-    return "skipped without the patch"
 
 
 def _idle(rows: Sequence[Row], with_patch: Run, without: Run) -> list[Finding]:

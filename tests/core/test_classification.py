@@ -179,6 +179,12 @@ def case(*outcomes, **more):
         (case(F, F, cause=Cause.ORDER, base_passes=True), Bucket.NOISE, "changing the order alone"),
         (case(F, F, cause=Cause.SEED, seed_base_passes=True), Bucket.INVARIANT_MISS, "the very seeds"),
         (case(O.SKIPPED, O.SKIPPED, ran_in_base=True), Bucket.INVARIANT_MISS, "though it ran in base"),
+        (
+            case(O.SKIPPED, O.SKIPPED, ran_in_base=True),
+            Bucket.INVARIANT_MISS,
+            "it was skipped in 2 of 2 runs though it ran in base, and no other condition was tried",
+        ),
+        (case(F, F), Bucket.INVARIANT_MISS, "it failed 2 of 2 runs in the same way, and no other"),
         (case(O.SKIPPED, O.SKIPPED), Bucket.SKIPPED, "was skipped in 2 of 2"),
         (
             case(F, F, fixture=FixtureState.EXPLAINS, moved_fixtures=("a.json",)),

@@ -89,6 +89,9 @@ def test_a_miss_is_answered_by_a_property_and_how_is_said() -> None:
     foreign = msgspec.structs.replace(r.BROKEN, notes=[Problem(code="own-report", reason="")])
     (alone,) = [step for step in steps(foreign, grouped(foreign.tests)) if "property" in step.text]
     assert alone.commands == ()  # nothing is drafted for another language
+    skipped = msgspec.structs.replace(r.MISS, outcomes={"H": ["skipped"] * 3, "B": ["passed"]})
+    silent = msgspec.structs.replace(r.BROKEN, tests=[skipped])
+    assert not any("property" in step.text for step in steps(silent, grouped(silent.tests)))
     away = render(typed, calling=Calling(folder="x"))
     assert "$ redbucket gate -C x --head a --policy p.toml --format json --output x/REPORT.json\n" in away
     assert "$ redbucket -C x draft REPORT.json\n" in away
