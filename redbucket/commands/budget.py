@@ -9,13 +9,18 @@ import click
 
 from redbucket.app.calling import calling
 from redbucket.app.output import tell
-from redbucket.commands.options import common, reporting
+from redbucket.commands.options import common, reporting, revision
 from redbucket.core.errors import ACCEPTED, Misused
 
 
 @click.group(invoke_without_command=True)
 @click.option("--weeks", type=click.IntRange(1, 520), default=8, show_default=True, help="How many weeks.")
-@click.option("--base", metavar="REV", help="The branch where answers land. Default: the protected branch.")
+@click.option(
+    "--base",
+    callback=revision,
+    metavar="REV",
+    help="The branch where answers land. Default: the protected branch.",
+)
 @reporting("text", "json", "html")
 @common
 @click.pass_context

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from redbucket.commands.completing import revisions
-from redbucket.commands.options import common, request_of
+from redbucket.commands.options import common, request_of, revision
 from redbucket.core.errors import ACCEPTED, REFUSED, Misused
 
 if TYPE_CHECKING:
@@ -23,9 +23,16 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
-@click.option("--base", metavar="REV", shell_complete=revisions, help="The commit that receives the patch.")
+@click.option(
+    "--base",
+    callback=revision,
+    metavar="REV",
+    shell_complete=revisions,
+    help="The commit that receives the patch.",
+)
 @click.option(
     "--head",
+    callback=revision,
     metavar="BRANCH",
     shell_complete=revisions,
     help="The branch that is endorsed. Default: the current one.",

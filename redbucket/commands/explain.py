@@ -10,13 +10,18 @@ import msgspec
 
 from redbucket.app.calling import calling
 from redbucket.app.output import read_file, tell
-from redbucket.commands.options import common, reporting
+from redbucket.commands.options import common, reporting, revision
 
 
 @click.command()
 @click.argument("nodeid")
-@click.option("--base", metavar="REV", help="Explain it in the tree that the gate judges for this base.")
-@click.option("--head", metavar="REV", help="The commit that is looked at. Default: HEAD.")
+@click.option(
+    "--base",
+    callback=revision,
+    metavar="REV",
+    help="Explain it in the tree that the gate judges for this base.",
+)
+@click.option("--head", callback=revision, metavar="REV", help="The commit that is looked at. Default: HEAD.")
 @click.option(
     "--budget",
     type=click.FloatRange(0, min_open=True),

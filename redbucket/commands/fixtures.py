@@ -12,7 +12,7 @@ import click
 from redbucket.app.calling import calling
 from redbucket.app.output import finish, read_file
 from redbucket.commands.completing import revisions
-from redbucket.commands.options import as_typed, common, reporting
+from redbucket.commands.options import as_typed, common, reporting, revision
 
 _SHOWN = 3
 REPORTS = ("text", "json", "sarif", "junit", "markdown")
@@ -33,7 +33,9 @@ def fixtures() -> None:
 @fixtures.command()
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--staged", is_flag=True, help="The index alone, as it is about to be committed.")
-@click.option("--rev", metavar="REV", shell_complete=revisions, help="The tree of one commit alone.")
+@click.option(
+    "--rev", callback=revision, metavar="REV", shell_complete=revisions, help="The tree of one commit alone."
+)
 @click.option("--policy", type=click.Path(path_type=Path), help="A policy instead of HEAD's redbucket.toml.")
 @reporting(*REPORTS)
 @common
@@ -90,8 +92,16 @@ def verify(
 
 @fixtures.command()
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
-@click.option("--base", metavar="REV", shell_complete=revisions, help="The old side. Default: HEAD.")
-@click.option("--head", metavar="REV", shell_complete=revisions, help="The new side. Default: the work tree.")
+@click.option(
+    "--base", callback=revision, metavar="REV", shell_complete=revisions, help="The old side. Default: HEAD."
+)
+@click.option(
+    "--head",
+    callback=revision,
+    metavar="REV",
+    shell_complete=revisions,
+    help="The new side. Default: the work tree.",
+)
 @click.option("--staged", is_flag=True, help="The index is the new side.")
 @click.option(
     "--lines", "most", type=click.IntRange(0), default=40, show_default=True, help="Lines of a text diff."

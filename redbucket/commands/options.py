@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 # Options that change where a report goes, not what is judged: a command that is to be repeated needs none of them.
 _NOT_REPEATED = frozenset({"form", "output", "keep", "captures", "quiet", "verbose"})
 
+
+def revision(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Refuse an empty name: in a CI job it is a variable that is not set, and no HEAD."""
+    if value is not None and not value.strip():
+        raise click.BadParameter("it is empty; is a variable not set?", context, parameter)
+    return value
+
+
 FORMATS = ("text", "json", "sarif", "junit", "markdown", "html")
 
 
@@ -133,10 +141,15 @@ def request_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(
         (
             click.option(
-                "--base", metavar="REV", shell_complete=revisions, help="The commit that receives the patch."
+                "--base",
+                callback=revision,
+                metavar="REV",
+                shell_complete=revisions,
+                help="The commit that receives the patch.",
             ),
             click.option(
                 "--head",
+                callback=revision,
                 metavar="REV",
                 shell_complete=revisions,
                 help="The commit that is offered. Default: HEAD.",

@@ -15,6 +15,7 @@ from redbucket.commands.options import (
     read_given_ticket,
     request_of,
     request_options,
+    revision,
     runner_option,
     ticket_option,
     writable,
@@ -32,7 +33,11 @@ from redbucket.core.errors import ACCEPTED, UNDECIDED, Misused
     help="Folder for the records.",
 )
 @click.option(
-    "--rev", metavar="REV", shell_complete=revisions, help="The commit whose tree is run. Default: HEAD."
+    "--rev",
+    callback=revision,
+    metavar="REV",
+    shell_complete=revisions,
+    help="The commit whose tree is run. Default: HEAD.",
 )
 @click.option(
     "--run", "number", type=click.IntRange(1), help="Make this one of a ticket's runs, and seal it."

@@ -2,7 +2,7 @@
 
 redbucket may sit in another environment than the project: under pre-commit its
 own ``bin`` comes first on PATH and VIRTUAL_ENV names it, so a bare ``python``
-must be looked up past it.
+must be looked up past it there.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def resolve(command: Sequence[str], work_tree: Path | None, env: Mapping[str, st
     """Return how to start the tests; raise WorldFailed if no interpreter fits.
 
     Order: what the command names; the activated environment; the repository's own
-    ``.venv``; PATH past redbucket's own environment; redbucket's own interpreter.
+    ``.venv``; PATH, under pre-commit past redbucket's own environment; redbucket's own interpreter.
     """
     parsed = parse_command(command)
     tried: list[str] = []
@@ -242,7 +242,8 @@ def _places(name: str, work_tree: Path | None, env: Mapping[str, str]) -> Iterat
         for folder in (".venv", "venv", "env"):
             yield from (str(work_tree / folder / "bin" / n) for n in names)
     for folder in env.get("PATH", os.defpath).split(os.pathsep):
-        if folder and Path(folder).resolve().parent != own:
+        # a person's PATH that begins with redbucket's environment means it: an image with one environment for all
+        if folder and not (hosted and Path(folder).resolve().parent == own):
             yield from (str(Path(folder) / n) for n in names)
     if name == "python" and own != Path(sys.base_prefix).resolve() and not hosted:
         yield sys.executable

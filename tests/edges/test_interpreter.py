@@ -85,6 +85,18 @@ def test_under_pre_commit_its_own_environment_is_passed_by(
     assert resolve(["python", "-m", "pytest"], tmp_path, env).python == str(project)
 
 
+def test_one_environment_for_all_on_path_is_used_as_in_a_shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # an image with PATH=/venv/bin:/usr/bin, and nothing that says "activated"
+    own, other = environment(tmp_path / "one"), environment(tmp_path / "system")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "one"))
+    env = {"PATH": os.pathsep.join([str(own.parent), str(other.parent)])}
+    assert resolve(["python", "-m", "pytest"], tmp_path, env).python == str(own)
+    env = {"PATH": os.pathsep.join([str(other.parent), str(own.parent)])}
+    assert resolve(["python", "-m", "pytest"], tmp_path, env).python == str(other)
+
+
 def test_a_system_hook_runs_in_the_users_own_environment(tmp_path: Path) -> None:
     # language: system, with redbucket installed in the project's activated environment
     env = {"PATH": os.defpath, "VIRTUAL_ENV": sys.prefix, "PRE_COMMIT": "1"}

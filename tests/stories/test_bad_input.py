@@ -425,3 +425,12 @@ def test_help_and_version() -> None:
         ended = redbucket(*words)
         assert (ended.exit_code, ended.err) == (0, "")
         assert ended.out
+
+
+@pytest.mark.parametrize("option", ["--base", "--head"])
+def test_a_revision_that_is_empty_is_no_head(tmp_path: Path, option: str) -> None:
+    """In a CI job it is a variable that is not set, and "nothing to judge" would be green."""
+    other = "--head" if option == "--base" else "--base"
+    ended = Shop.open(tmp_path).refused(other, "main", option, "")
+    assert ended.exit_code == 3
+    assert f"'{option}': it is empty; is a variable not set?" in ended.err
