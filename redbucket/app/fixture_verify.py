@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from shlex import quote
 
 from redbucket.core.chosen import Chosen
 from redbucket.core.discrepancies import Discrepancy, Kind
@@ -119,13 +120,23 @@ def report_of(verified: Verified) -> GateReport:
     if len(absent) > _SHOWN:
         more = f"and {plural(len(absent) - _SHOWN, 'more fixture')}"
         problems.append(Problem(code="not-materialised", reason=more, remedy=absent[0].remedy))
+    problems += [
+        Problem(
+            code="lock-not-staged",
+            reason=f"{path} is in the work tree alone, and a lock counts once git has it: nothing was verified",
+            remedy=f"git add {quote(path)}",
+        )
+        for path in verified.unstaged[:_SHOWN]
+    ]
     where = verified.locks[0] if len(verified.locks) == 1 else f"{len(verified.locks)} locks"
     notes = [
         Problem(
             code="verified", reason=f"{plural(verified.count, 'fixture is', 'fixtures are')} listed ({where})"
         )
     ]
-    if not verified.locks:
+    if verified.unstaged:
+        notes = []
+    elif not verified.locks:
         notes = [
             Problem(
                 code="no-lock", reason="no lock here, so nothing to verify", remedy="redbucket fixtures lock"

@@ -52,7 +52,7 @@ def verify(
 ) -> int:
     """Verify the fixtures against their lock: the index's blobs, and the files that tests would read.
 
-    Exit 0 all is as locked, 1 something is not, 2 the content of a fixture is not here.
+    Exit 0 all is as locked, 1 something is not, 2 the content of a fixture, or the lock's, is not here.
 
     \b
       redbucket fixtures verify
@@ -74,7 +74,7 @@ def verify(
         policy=(read_file(policy), str(policy)) if policy else None,
         index=Path(index) if index else None,
     )
-    if form == "text" and not verified.found:
+    if form == "text" and not verified.found and not verified.unstaged:
         if not quiet:
             _say_fine(verified.count, verified.locks, verified.idle)
         return 0

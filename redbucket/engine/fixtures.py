@@ -23,6 +23,7 @@ from redbucket.core.lfs import LARGEST as LARGEST_POINTER
 from redbucket.core.lfs import Filter, pointed_at
 from redbucket.core.lineends import same_but_for_line_ends
 from redbucket.core.manifests import Locks, Scope, locks_of
+from redbucket.core.patch import FILE_MODE
 from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import Policy
 
@@ -82,7 +83,8 @@ Compare = Callable[[list[tuple[str, str, str]]], Mapping[str, Seen]]
 class Verified:
     """How many fixtures were verified against which locks, what is wrong; where ids are kept, the SHA-256 of blobs.
 
-    ``idle`` are the paths that were asked for and hold no fixture.
+    ``idle`` are the paths that were asked for and hold no fixture. ``unstaged`` are locks of the work tree that git
+    does not have yet, where it has none at all.
     """
 
     count: int
@@ -90,6 +92,7 @@ class Verified:
     found: list[Discrepancy] = field(default_factory=list)
     blobs: Mapping[str, str] = field(default_factory=dict)
     idle: Sequence[str] = ()
+    unstaged: Sequence[str] = ()
 
     @property
     def absent(self) -> list[Discrepancy]:
@@ -125,7 +128,7 @@ def verify(
         if lost := [typed for typed in only.empty(there) if typed in lost]:
             raise nothing_at(lost)
     if not locks.locks:
-        return Verified(0, ())
+        return Verified(0, (), unstaged=_unstaged(source, scope) if files else ())
     extra = unlisted(modes, locks, scope)
     look = _Look(source, modes, oids, locks, scope, only)
     wanted = every = look.wanted(extra)
@@ -161,6 +164,13 @@ class _Nothing:
 
 
 _NOTHING = _Nothing()
+
+
+def _unstaged(source: Source, scope: Scope) -> tuple[str, ...]:
+    """Return the locks among the files that git neither tracks nor ignores: just made, say."""
+    there = [path for path in source.others()() if not source.is_link(path)]
+    found = locks_of(scope, dict.fromkeys(there, FILE_MODE), source.file)
+    return tuple(sorted(lock.path for lock in found.locks))
 
 
 @dataclass

@@ -28,11 +28,14 @@ def verified_text(report: GateReport, *, verbose: bool = False) -> str:
 
 def _verified(report: GateReport, verbose: bool) -> Iterator[str]:
     refused = sum(f.severity is Severity.REFUSE for f in report.findings)
+    fresh = sum(problem.code == "lock-not-staged" for problem in report.undecided)
+    absent = len(report.undecided) - fresh
     warned = len(report.findings) - refused
     said = [
         plural(refused, "disagreement") if refused else "",
         plural(warned, "warning") if warned else "",
-        f"{plural(len(report.undecided), 'fixture')} not materialised" if report.undecided else "",
+        f"{plural(absent, 'fixture')} not materialised" if absent else "",
+        f"{plural(fresh, 'lock')} not staged" if fresh else "",
     ]
     yield f"{_WORDS[report.exit_code]}  {', '.join(filter(None, said))}"
     yield from (f"  {line(note.reason)}" for note in report.notes)

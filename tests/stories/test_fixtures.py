@@ -591,3 +591,25 @@ def test_a_fixture_whose_object_is_not_here_is_told_and_the_others_are_shown(rep
     assert (ended.exit_code, ended.out) == (1, ended.out)  # the file of the same blob id vouches for it
     (repo.path / ONE).unlink()
     assert fixtures(repo, "verify", "--rev", "HEAD").errors == ["missing-object"]
+
+
+ONE_LINE = "1\n"
+
+
+def test_a_lock_that_git_does_not_have_yet_is_not_called_none(tmp_path: Path) -> None:
+    """Right after ``fixtures lock``, before ``git add``: nothing was verified, and "no lock here" is not true."""
+    repo = Repo.init(tmp_path / "fresh")
+    repo.commit({ONE: ONE_LINE, "tests/test_a.py": "def test_a(): 0\n"})
+    assert "no lock here" in fixtures(repo, "verify").err
+    assert fixtures(repo, "lock", "--accept", f"{ONE}={sha(ONE_LINE)}").exit_code == 0
+    ended = fixtures(repo, "verify")
+    assert ended.exit_code == 2
+    assert ended.out.startswith("UNDECIDED  1 lock not staged\n")
+    assert "no lock" not in ended.out + ended.err
+    (command,) = [row.partition("-> ")[2] for row in ended.out.splitlines() if "-> " in row]
+    assert command == f"git -C {repo.path} add fixtures.sha256"
+    repo.git(*shlex.split(command)[1:])
+    assert fixtures(repo, "verify").out.startswith("ACCEPTED  1 fixture as locked")
+    # the index alone was asked for: there it is true
+    repo.git("rm", "-q", "--cached", "fixtures.sha256")
+    assert fixtures(repo, "verify", "--staged").exit_code == 0
