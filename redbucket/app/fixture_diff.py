@@ -140,6 +140,7 @@ def _pairs(
         sparse = source.left_out(gone) if gone else frozenset()
         untracked = source.others()()
         here = {path: partial(_file, source, path, "") for path in untracked if is_fixture(path)}
+        here.update({folder: _closed for folder in source.closed if is_fixture(f"{folder}file")})
         for path, state in seen.items():
             if path in submodules and state in (MISSING, NOT_A_FILE) and not source.checked_out(path):
                 here[path] = _not_initialised
@@ -151,7 +152,9 @@ def _pairs(
         raise nothing_at(lost)
     differing = {path for path in {*old_oids, *new_oids} if old_oids.get(path) != new_oids.get(path)}
     chosen_paths = [
-        path for path in sorted({*differing, *here}) if (only is None or only(path)) and is_fixture(path)
+        path
+        for path in sorted({*differing, *here})
+        if (only is None or only(path)) and (path in here or is_fixture(path))
     ]
     sizes = source.sizes(oids[path] for path in chosen_paths for oids in (old_oids, new_oids) if path in oids)
     for path in chosen_paths:
@@ -162,6 +165,10 @@ def _pairs(
 
 def _filter(source: Staged, modes: Mapping[str, str], oids: Mapping[str, str]) -> Filter:
     return Filter(modes, lambda path: source.blob(oids[path]))
+
+
+def _closed() -> Content:
+    return NoFile("a folder that can't be read")
 
 
 def _left_out() -> Content:

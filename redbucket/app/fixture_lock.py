@@ -18,7 +18,7 @@ from redbucket.core.discrepancies import regular, unlisted
 from redbucket.core.drift import Content
 from redbucket.core.errors import Misused
 from redbucket.core.lfs import LARGEST, pointed_at, pointer
-from redbucket.core.lockedit import Proposal, edited, refuse_agents
+from redbucket.core.lockedit import Proposal, edited, refuse_agents, refuse_twins
 from redbucket.core.manifests import Locks, Scope, locks_of
 from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import Policy
@@ -269,6 +269,7 @@ def first_lock(opened: Desk) -> tuple[str, bytes, int]:
 
 def _edited(opened: Desk, proposals: Sequence[Proposal]) -> list[tuple[str, bytes]]:
     """Return each lock with its new bytes; nothing is written before every edit was found possible."""
+    refuse_twins(opened.locks.shas, [each.path for each in proposals if each.old is None])
     return [
         (
             lock,

@@ -25,8 +25,10 @@ _TAGGED = re.compile(rb"SHA256 ?\((.*)\)[ \t]*=[ \t]*([0-9a-fA-F]{64})")
 _OTHER_TAG = re.compile(rb"[A-Za-z0-9/-]+ ?\(.*\)[ \t]*=[ \t]*[0-9a-fA-F]+")
 _UNTAGGED = re.compile(rb"([0-9a-fA-F]{64})[ \t](.*)", re.DOTALL)
 _HEX = re.compile(rb"[ \t]*\\?([0-9a-fA-F]+)(?:[ \t].*)?", re.DOTALL)
+_ODD = re.compile(rb"[\\\r\n]")
 _ESCAPES = {b"\\\\": b"\\", b"\\n": b"\n", b"\\r": b"\r"}
-_REWRITE = "write it anew: redbucket fixtures lock"
+# lock edits no file that it can't read
+_REWRITE = "delete it, and let a human write it anew: redbucket fixtures lock"
 _MALFORMED = "no checksum, two spaces and a path"
 
 
@@ -118,7 +120,7 @@ def _slow(raw: bytes) -> tuple[list[Line], list[Flaw]]:
                     Flaw(
                         number,
                         f"it is a lock of version {int(version[1])}; this reads version {VERSION}",
-                        _REWRITE,
+                        f"use a newer redbucket; or {_REWRITE}",
                     )
                 )
             continue
@@ -151,7 +153,7 @@ def _line(number: int, text: bytes) -> Line | Flaw:
             return _malformed(number, rest)
         sha, rest = untagged[1], untagged[2]
         if rest in (b"", b" ", b"*"):
-            return Flaw(number, "it names no file", "delete it")
+            return Flaw(number, "it names no file", "delete the line")
         if len(rest) == 1 or rest[:1] not in (b" ", b"*"):
             return Flaw(
                 number, "it has one blank before the name (the reversed form)", "put two spaces there"
@@ -164,14 +166,16 @@ def _line(number: int, text: bytes) -> Line | Flaw:
         name = plain
     reason = _bad_name(name)
     if reason:
-        return Flaw(number, reason, "name the file by its path from the lock's folder")
+        spelling = "name the file by its path from the lock's folder"
+        odd = _ODD.search(name) is not None
+        return Flaw(number, reason, "delete the line, and rename the file" if odd else spelling)
     name = name.removeprefix(b"./") if name == b"./-" else name
     return Line(number, sha.decode("ascii").lower(), name.decode("utf-8", "surrogateescape"))
 
 
 def _malformed(number: int, rest: bytes) -> Flaw:
     if not rest.strip(b" \t"):
-        return Flaw(number, "it is a line of blanks", "delete it")
+        return Flaw(number, "it is a line of blanks", "delete the line")
     if rest.startswith(b"#"):
         return Flaw(
             number, "its comment does not start in the first column", "put the # first, or delete the line"
@@ -182,7 +186,7 @@ def _malformed(number: int, rest: bytes) -> Flaw:
     if digits and len(digits[1]) != 64 and len(digits[1]) >= 32:
         return Flaw(number, f"its checksum has {len(digits[1])} digits, not 64", "use sha256sum")
     if digits and len(digits[1]) == 64:
-        return Flaw(number, "it names no file", "delete it")
+        return Flaw(number, "it names no file", "delete the line")
     return Flaw(number, "it is " + _MALFORMED, "delete it, or write the lock anew")
 
 
@@ -206,7 +210,7 @@ def _bad_name(name: bytes) -> str:
     """Return why a lock can't name ``name``, or ""."""
     if not name:
         return "it names no file"
-    if re.search(rb"[\\\r\n]", name):
+    if _ODD.search(name):
         return "the name holds a backslash or a line end, which tools read in different ways"
     if name.startswith(b"/") or re.match(rb"[A-Za-z]:/", name):
         return "the path is absolute"
@@ -245,6 +249,21 @@ def _twice(found: Checksums) -> list[Flaw]:
     return flaws
 
 
+def contradicted(found: Checksums) -> frozenset[str]:
+    """Return the paths of which two lines say different things."""
+    if len(set(found.paths)) == len(found.paths):
+        return frozenset()
+    said: dict[str, str] = {}
+    pairs = zip(found.paths, found.shas, strict=True)
+    return frozenset(path for path, sha in pairs if said.setdefault(path, sha) != sha)
+
+
+def unlockable(path: str) -> str:
+    """Return why no lock can hold this name, or ""."""
+    name = path.encode("utf-8", "surrogateescape")
+    return "the name holds a NUL" if b"\0" in name else _bad_name(b"./-" if name == b"-" else name)
+
+
 def said_otherwise(one: Checksums, other: Checksums) -> list[str]:
     """Return the names that only one of two check files lists, or with another checksum, sorted."""
     lines = [set(zip(each.paths, each.shas, strict=True)) for each in (one, other)]
@@ -260,7 +279,7 @@ def write(checksums: Mapping[str, str], *, header: bool = True) -> bytes:
     for path, sha in checksums.items():
         name = path.encode("utf-8", "surrogateescape")
         name = b"./-" if name == b"-" else name
-        reason = "the name holds a NUL" if b"\0" in name else _bad_name(name)
+        reason = unlockable(path)
         if reason:
             raise Misused("unlockable-name", f"{path!r} can't be locked: {reason}", "rename the file")
         named.append((name, sha))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from redbucket.core.checksums import unlockable
 from redbucket.core.lfs import is_annexed, is_pointer_like, pointed_at
 from redbucket.core.lineends import locked_but_for_line_ends
 from redbucket.core.manifests import Listed, Locks, Scope
@@ -67,6 +68,7 @@ class Tree:
 
 REFRESH = "if the new bytes are meant, a human refreshes the lock: redbucket fixtures refresh"
 LOCK = "a human locks it: redbucket fixtures lock; or delete it"
+RENAME = "rename it, as no lock can hold this name; or delete it"
 _BARE_POINTER = "an LFS pointer is there that nothing replaces: no .gitattributes says filter=lfs for it"
 _UNPOINT = "put the file itself there, or give it filter=lfs in .gitattributes (git lfs track)"
 _FETCH = "fetch it: git lfs pull, git submodule update --init, git sparse-checkout disable, or git annex get"
@@ -92,7 +94,7 @@ def discrepancies(
     shas = locks.shas
     # the common case costs one comparison
     for path in files if hashes is not shas else ():
-        if hashes[path] != shas[path]:
+        if hashes[path] != shas[path] and path not in locks.unsure:
             found.append(mismatch(path, locks.listed[path], hashes[path], tree.content(path), tree.filtered))
     found += _gone_or_new(tree, locks, gone, extra, hashes)
     if everything or len(locks.locks) > 1:  # of one lock alone, its reader has said so
@@ -249,11 +251,12 @@ def _unlisted(path: str, mode: str, sha: str, known: Mapping[str, str]) -> Discr
             f"git submodule update --init, and then {LOCK.replace('it:', 'them:')}",
             seen=mode,
         )
+    remedy = RENAME if unlockable(path) else LOCK
     if sha in known:
         return Discrepancy(
-            Kind.DUPLICATED, path, f"it has the bytes of {known[sha]}, and no lock lists it", LOCK, seen=sha
+            Kind.DUPLICATED, path, f"it has the bytes of {known[sha]}, and no lock lists it", remedy, seen=sha
         )
-    return Discrepancy(Kind.UNLISTED, path, "no lock lists it", LOCK, seen=sha)
+    return Discrepancy(Kind.UNLISTED, path, "no lock lists it", remedy, seen=sha)
 
 
 def twins(paths: Collection[str]) -> Iterator[Discrepancy]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from redbucket.core.checksums import Checksums, Flaw, read
+from redbucket.core.checksums import Checksums, Flaw, contradicted, read
 from redbucket.core.patch import GITLINK_MODE, SYMLINK_MODE
 from redbucket.core.paths import JudgeSide, Matcher, fold
 
@@ -54,6 +55,15 @@ class Locks:
         for path, said in _said(self.locks):
             found.setdefault(path, said)
         return found
+
+    @cached_property
+    def unsure(self) -> frozenset[str]:
+        """The paths of which one lock says two things: that is its flaw, and nothing follows for the file."""
+        found: set[str] = set()
+        for lock in self.locks:
+            if lock.checksums.flaws:
+                found |= contradicted(lock.checksums)
+        return frozenset(found)
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -156,9 +166,14 @@ def _sidecar(path: str, of: str, beside: bool, raw: bytes) -> Lock | None:
         return None
     flaws = found.flaws
     if not flaws and (len(found.paths) != 1 or not own):
-        flaws = (Flaw(found.numbers[0], f"a sidecar has one line, and it names {name}", "write it anew"),)
+        flaws = (Flaw(found.numbers[0], f"a sidecar has one line, and it names {name}", _anew(name)),)
     numbers, shas = [line.number for line in own], [line.sha256 for line in own]
     return Lock(path, True, Checksums(numbers, shas, [of for _ in own], flaws))
+
+
+def _anew(name: str) -> str:
+    file = shlex.quote(f"./{name}" if name.startswith("-") else name)
+    return f"write it anew, in its folder: sha256sum {file} > {shlex.quote(f'./{name}{SIDECAR}')}"
 
 
 def _gathered(locks: tuple[Lock, ...]) -> Locks:

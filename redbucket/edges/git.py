@@ -168,6 +168,12 @@ _KNOWN: tuple[tuple[tuple[str, ...], type[RedbucketError], str, str], ...] = (
         "free some space, or set REDBUCKET_TMPDIR",
     ),
     (
+        ("index file open failed: Permission denied",),
+        WorldFailed,
+        "not-readable",
+        "make the git folder and its index readable for the user that runs redbucket",
+    ),
+    (
         ("Permission denied", "Read-only file system", "insufficient permission"),
         WorldFailed,
         "not-writable",

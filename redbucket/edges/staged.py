@@ -6,7 +6,9 @@ without it as long as nothing is wrong.
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import subprocess
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,12 +21,18 @@ from redbucket.edges.hashing import Seen, compare
 from redbucket.edges.sealed import FLAGS, sealed_environment
 
 Listing = tuple[Mapping[str, str], Mapping[str, str]]
+# git names a folder that it can't open, and goes on
+_CLOSED = re.compile(rb"^warning: could not open directory '(.+)': ", re.MULTILINE)
+_NAMED = 200  # paths on one command line
 _ALTERNATES = "GIT_ALTERNATE_OBJECT_DIRECTORIES"
 
 
 @dataclass
 class Staged:
-    """The paths of the index (or of ``revision``), their blobs, and the files of the work tree."""
+    """The paths of the index (or of ``revision``), their blobs, and the files of the work tree.
+
+    ``closed`` are folders of the work tree into which ``others`` could not look.
+    """
 
     top: Path
     git_dir: Path
@@ -34,6 +42,8 @@ class Staged:
     cpus: int = 1
     extra: Mapping[str, str] = field(default_factory=dict)
     _objects: Any = None
+    closed: list[str] = field(default_factory=list)
+    _intended: list[str] = field(default_factory=list)
     _inside: dict[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
@@ -80,7 +90,23 @@ class Staged:
             )
         paths = [row[width + 3 :] for row in rows]
         modes = dict(zip(paths, [row[:6] for row in rows], strict=True))
-        return modes, dict(zip(paths, [row[7:width] for row in rows], strict=True))
+        oids = dict(zip(paths, [row[7:width] for row in rows], strict=True))
+        for path in self._only_intended(oids):
+            del modes[path], oids[path]
+            self._intended.append(path)
+        return modes, oids
+
+    def _only_intended(self, oids: Mapping[str, str]) -> list[str]:
+        """Return what ``git add -N`` put into the index: it looks like an empty file there, and no commit takes it."""
+        nothing, no_tree = (
+            hashlib.new(self.object_format, raw).hexdigest() for raw in (b"blob 0\0", b"tree 0\0")
+        )
+        empty = [path for path, oid in oids.items() if oid == nothing]
+        if not empty:
+            return []
+        words = ("diff-index", "--cached", "--ita-invisible-in-index", "--name-only", "-z", no_tree, "--")
+        staged = os.fsdecode(self.run(*words, *(empty if len(empty) <= _NAMED else ()))).split("\0")
+        return sorted({*empty} - {*staged})
 
     def _tree(self, revision: str) -> tuple[dict[str, str], dict[str, str]]:
         # without --format, which quotes names even with -z (git before 2.46 at the least)
@@ -175,14 +201,15 @@ class Staged:
             env=sealed_environment(self.extra),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
         )
 
         def answer() -> list[str]:
-            out, _ = process.communicate()
+            out, messages = process.communicate()
             if process.returncode:
                 self.run(*words)  # raises with git's own reason
-            return os.fsdecode(out).split("\0")[:-1] + self._others_inside()
+            self.closed = list(map(os.fsdecode, _CLOSED.findall(messages)))
+            return os.fsdecode(out).split("\0")[:-1] + self._intended + self._others_inside()
 
         return answer
 
@@ -197,12 +224,20 @@ class Staged:
 
     def left_out(self, paths: Collection[str]) -> frozenset[str]:
         """Return those of ``paths`` that a sparse checkout leaves out."""
+        return frozenset(path for path, tag in self._tags(paths) if tag.upper() == "S")
+
+    def hidden(self, paths: Collection[str]) -> frozenset[str]:
+        """Return those of ``paths`` at which git is told not to look: assume-unchanged, skip-worktree."""
+        return frozenset(path for path, tag in self._tags(paths) if tag == "S" or tag.islower())
+
+    def _tags(self, paths: Collection[str]) -> list[tuple[str, str]]:
+        """Return each path with the sign that ``git ls-files -v`` gives it."""
         inside = tuple(f"{path}/" for path in self._inside)
         paths = [path for path in paths if not path.startswith(inside)]  # git refuses a path in a submodule
         if not paths:
-            return frozenset()
-        rows = os.fsdecode(self.run("ls-files", "-t", "-z", "--full-name", "--", *paths)).split("\0")[:-1]
-        return frozenset(row[2:] for row in rows if row.startswith("S "))
+            return []
+        rows = os.fsdecode(self.run("ls-files", "-v", "-z", "--full-name", "--", *paths)).split("\0")[:-1]
+        return [(row[2:], row[0]) for row in rows]
 
     def filters(self, paths: Collection[str]) -> dict[str, str]:
         """Return the filter that attributes name for each of ``paths``, where they name one; none is run."""

@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from redbucket.core.checksums import Flaw, read, said_otherwise
+from redbucket.core.checksums import Flaw, read, said_otherwise, unlockable
 from redbucket.core.chosen import Chosen, nothing_at
 from redbucket.core.discrepancies import (
     FILES,
     LOCK,
     REFRESH,
+    RENAME,
     Discrepancy,
     Kind,
     Tree,
@@ -21,13 +22,17 @@ from redbucket.core.discrepancies import (
 )
 from redbucket.core.lfs import LARGEST as LARGEST_POINTER
 from redbucket.core.lfs import Filter, pointed_at
-from redbucket.core.lineends import same_but_for_line_ends
+from redbucket.core.lineends import idented, same_but_for_line_ends
 from redbucket.core.manifests import Locks, Scope, locks_of
 from redbucket.core.patch import FILE_MODE
 from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import Policy
 
 LARGEST_READ = 64 * 1024 * 1024
+_STAGE = "git add it if it is meant, or put it back: git checkout"
+_UNHIDE = (
+    "let git see it (git update-index --no-assume-unchanged --no-skip-worktree); then add it, or put it back"
+)
 NOT_MATERIALISED = frozenset({Kind.ABSENT, Kind.POINTER})
 
 
@@ -74,6 +79,13 @@ class Source(Protocol):
 
     def is_link(self, path: str) -> bool:
         """Return whether a symbolic link stands in the work tree."""
+
+    def hidden(self, paths: Collection[str]) -> frozenset[str]:
+        """Return those of ``paths`` at which git is told not to look."""
+
+    @property
+    def closed(self) -> Sequence[str]:
+        """The folders of the work tree into which ``others`` could not look."""
 
 
 Compare = Callable[[list[tuple[str, str, str]]], Mapping[str, Seen]]
@@ -147,6 +159,7 @@ def verify(
         found += look.work_tree(seen)
         others = new() if new else []
         found += look.untracked(others)
+        found += look.closed_folders()
         found += look.locks_here(compare, others)
     count = sum(map(only, locks.shas)) if only else len(locks.shas)
     shas = look.blob_shas if known is not None else {}
@@ -273,7 +286,9 @@ class _Look:
             each = self._differs(path, there, path in sparse, listed.sha256 if listed else "")
             if each is not None:
                 found.append(replace(each, lock=at[0], line=at[1]))
-        return found
+        changed = [each.path for each in found if each.remedy == _STAGE]
+        hidden = self.source.hidden(changed) if changed else frozenset()
+        return [replace(each, remedy=_UNHIDE) if each.path in hidden else each for each in found]
 
     def _differs(self, path: str, there: Seen, sparse: bool, locked: str) -> Discrepancy | None:
         if sparse:
@@ -289,18 +304,27 @@ class _Look:
         content = self.content(path) if there.size <= LARGEST_READ else self.small.get(self.oids[path])
         if content is not None and pointed_at(content) == there.sha256 and self.filtered(path):
             return None  # what git has staged, in the form that Git LFS gives it
-        if content is not None and same_but_for_line_ends(self.source.file(path), content):
+        here = self.source.file(path) if content is not None else b""
+        if content is not None and same_but_for_line_ends(here, content):
             return Discrepancy(
                 Kind.LINE_ENDS,
                 path,
                 "the blob is right; the file in the work tree has other line ends",
                 "give it -text in .gitattributes, and check it out anew",
             )
+        if content is not None and idented(here) == idented(content):
+            return Discrepancy(
+                Kind.MISMATCH,
+                path,
+                "the file in the work tree has other words in $Id$ than what git has staged",
+                "give it -ident in .gitattributes, and check it out anew",
+                seen="work tree",
+            )
         return Discrepancy(
             Kind.MISMATCH,
             path,
             "the file in the work tree is not what git has staged",
-            "git add it if it is meant, or put it back: git checkout",
+            _STAGE,
             seen="work tree",
         )
 
@@ -347,6 +371,21 @@ class _Look:
             and self.scope.is_recorded(path)
         ]
 
+    def closed_folders(self) -> list[Discrepancy]:
+        """Say which folders nobody could look into, though a lock must list what is in them."""
+        return [
+            Discrepancy(
+                Kind.UNREADABLE,
+                folder,
+                "this folder can't be read, and new files in it can't be seen",
+                "make it readable for the user that runs redbucket, or delete it",
+            )
+            for folder in self.source.closed
+            if folder.startswith(self.locks.folders)
+            and (self.only is None or self.only(folder))
+            and self.scope.is_recorded(f"{folder}file")
+        ]
+
     def _new(self, path: str) -> Discrepancy:
         if path.endswith("/"):
             return Discrepancy(
@@ -366,7 +405,7 @@ class _Look:
             Kind.UNLISTED,
             path,
             "a new file that git does not track, and no lock lists it",
-            f"git add it; {LOCK}",
+            RENAME if unlockable(path) else f"git add it; {LOCK}",
         )
 
 
@@ -394,7 +433,7 @@ def _other_lock(path: str, paths: Sequence[str], flaws: Sequence[Flaw]) -> Discr
         Kind.MISMATCH,
         path,
         f"{reason}; what git has staged was verified",
-        "git add it if it is meant, or put it back: git checkout",
+        _STAGE,
         path,
         seen="work tree",
     )

@@ -9,6 +9,7 @@ assert told.exit_code == 1 and told.row("test_total")["bucket"] == "invariant_mi
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import io
 import json
 import os
@@ -252,6 +253,23 @@ def until(true: Callable[[], bool], what: str, seconds: float = 20.0) -> float:
         assert waited < seconds, f"not within {seconds} s: {what}"
         time.sleep(0.01)
     return time.monotonic() - began
+
+
+def _give_up_rights() -> None:
+    """Root may read anything: take that away for good (prctl PR_CAPBSET_DROP, every capability)."""
+    for capability in range(64):
+        ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)
+
+
+def without_rights(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run redbucket so that closed files are closed."""
+    return subprocess.run(
+        [sys.executable, "-m", "redbucket", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=_give_up_rights,
+    )
 
 
 def alive_in(folder: Path) -> list[str]:

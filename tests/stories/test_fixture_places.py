@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import subprocess
@@ -15,7 +14,7 @@ import pytest
 
 from redbucket.core.checksums import HEADER
 from tests.gitkit import Content, Link, Repo
-from tests.stories.kit import Ended, redbucket
+from tests.stories.kit import Ended, redbucket, without_rights
 from tests.stories.test_fixtures import FILES, LOCK, ONE, TWO, fixtures, lock, moved, sha, verify
 
 
@@ -24,23 +23,6 @@ def repo(tmp_path: Path) -> Repo:
     made = Repo.init(tmp_path / "repo")
     made.commit({**FILES, LOCK: lock(FILES), "app.py": "x = 1\n"}, "a locked repository")
     return made
-
-
-def _give_up_rights() -> None:
-    """Root may read anything: take that away for good (prctl PR_CAPBSET_DROP, every capability)."""
-    for capability in range(64):
-        ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)
-
-
-def without_rights(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run redbucket so that closed files are closed."""
-    return subprocess.run(
-        [sys.executable, "-m", "redbucket", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=_give_up_rights,
-    )
 
 
 # --- PATHs
@@ -238,6 +220,7 @@ def test_what_stands_in_a_fixtures_place_is_named_and_not_measured(
     assert f"9 bytes {OLD['sha256'][:16]} -> {what}\n" in told and "+other" in told
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="prctl is Linux's")
 def test_a_file_that_can_not_be_read_is_told_and_the_others_are_shown(repo: Repo) -> None:
     repo.write({TWO: "other\n", "tests/data/new": "3\n"})
     for name in (ONE, "tests/data/new"):
