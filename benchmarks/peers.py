@@ -184,7 +184,7 @@ def table(every: Iterable[Judged], claims: dict[str, str]) -> str:
     columns = ("order", "chance", "surroundings")
     lines = [
         "| tool | can say | "
-        + " | ".join(f"noise by {c}: found, denied" for c in columns)
+        + " | ".join(f"noise by {c}: found, called steady" for c in columns)
         + " | cause right | polluter right | real failures, sound tests: called flaky"
         " | CPU: median s, suite runs | wall: median s |",
         "|---" * 10 + "|",
@@ -227,16 +227,26 @@ def _show(rows: Sequence[Told], zoo: Path | None) -> None:
     if zoo:
         every += [ours(row, animals) for row in read_rows(zoo) if row.animal in animals]
     print(table(every, {tool.name: tool.claims for tool in TOOLS} | {"redbucket explain": "all of these"}))
-    stopped = sorted(f"{told.tool}: {told.animal}" for told in rows if told.stopped)
-    print(f"\nstopped for time: {len(stopped)}")
-    for line in stopped:
-        print(f"  {line}")
+    if rows:
+        wall, cpu = median(told.plain_seconds for told in rows), median(told.plain_cpu for told in rows)
+        load = median(told.load for told in rows)
+        print(f"\none plain pytest run of an animal: {wall:.1f} s, {cpu:.1f} s CPU; load {load:.0f}")
+    for name, what in lists(every, rows):
+        print(f"{name}: {what}")
+
+
+def lists(every: Iterable[Judged], rows: Iterable[Told]) -> list[tuple[str, str]]:
+    """Return who was wrong of which animals, and what was stopped for time."""
+    found: dict[str, list[str]] = {}
     for one in every:
-        wrong = one.answer.noise is (one.animal.kind != "noise")
-        if wrong:
-            print(
-                f"  wrong: {one.tool} says noise={one.answer.noise} of {one.animal.name} ({one.animal.kind})"
-            )
+        if one.answer.noise is False and one.animal.kind == "noise":
+            found.setdefault(f"{one.tool} calls steady", []).append(one.animal.name)
+        if one.answer.noise and one.animal.kind != "noise":
+            found.setdefault(f"{one.tool} calls flaky", []).append(one.animal.name)
+    for told in rows:
+        if told.stopped:
+            found.setdefault(f"{told.tool} was stopped for time at", []).append(told.animal)
+    return [(name, ", ".join(animals)) for name, animals in sorted(found.items())]
 
 
 def main() -> int:

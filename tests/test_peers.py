@@ -22,7 +22,7 @@ from benchmarks.peer_tools import (
     read_reruns,
     read_whyflaky,
 )
-from benchmarks.peers import Judged, family, table
+from benchmarks.peers import Judged, Told, family, lists, table
 from tests.zoo.animals import ANIMALS
 
 X = "tests/test_m.py::test_x"
@@ -205,3 +205,9 @@ def test_the_table_counts_each_answer_where_it_belongs() -> None:
     assert line == (
         "| a tool | much | 2, 0 of 2 | 0, 1 of 1 | 0, 0 of 1 | 1 of 4 | 1 of 2 | 1 of 1, 0 of 1 | 2.0, 4 | 9 |"
     )
+    told = [Told("slow", "sound", "", True, 60.0, 9.0, 0.6, 0.5, 1.0)]
+    assert lists(rows, told) == [
+        ("a tool calls flaky", "off by one"),
+        ("a tool calls steady", "random"),
+        ("slow was stopped for time at", "sound"),
+    ]
