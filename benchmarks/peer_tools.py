@@ -15,6 +15,8 @@ from typing import Any
 
 PYTEST = ("pytest==9.2.0", "hypothesis==6.170.17")
 REPORT = "{report}"
+# its own clock is the wall's, which a busy machine eats: it gets what the others get
+BUDGET = "--doctor-budget={seconds}"
 ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 # What the zoo's causes are called elsewhere. A coarse word is right for each cause that it covers.
 SEEDS = ("random seed", "hash order", "system entropy")
@@ -34,8 +36,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Step:
-    """One command. ``{test}`` and ``{report}`` stand for the test's id and a file for the answer; the step
-    is left out where an earlier one wrote the report.
+    """One command. ``{test}``, ``{report}``, ``{seconds}`` and ``{pty}`` stand for the test's id, a file for
+    the answer, the time allowed, and a script that gives it a terminal; the step is left out where an earlier
+    one wrote the report.
     """
 
     words: tuple[str, ...]
@@ -131,7 +134,7 @@ def read_exorcist(text: str, test: str) -> Answer:
         cause = (row["primary_cause"] or {}).get("root_cause", "")
         polluter = row["polluter_node_id"]
         return Answer(True, covers.get(cause, ()), (same(polluter),) if polluter else ())
-    if test in map(same, said["environment_dependent"]):
+    if any(same(row["node_id"]) == test for row in said["environment_dependent"]):
         return Answer(True, covers["environment"])
     return Answer(False)
 
@@ -267,8 +270,8 @@ TOOLS = (
         "flaky or not, one of six causes, the polluter",
         read_doctor,
         # its page asks for the whole suite first, which shows a test that fails there and passes alone
-        Step(("python", "-m", "pytest", "-q", "--doctor", f"--doctor-json={REPORT}")),
-        Step(("python", "-m", "pytest", "-q", "{test}", "--doctor", f"--doctor-json={REPORT}")),
+        Step(("python", "-m", "pytest", "-q", "--doctor", f"--doctor-json={REPORT}", BUDGET)),
+        Step(("python", "-m", "pytest", "-q", "{test}", "--doctor", f"--doctor-json={REPORT}", BUDGET)),
     ),
     _tool(
         "whyflaky",

@@ -79,9 +79,9 @@ def run_tool(tool: Tool, animal: Animal, bins: Path, place: Path) -> Told:
     left = max(LEAST, RUNS * plain)
     texts, stopped, seconds, cpu = [], False, 0.0, 0.0
     for step in tool.steps:
-        if report.exists() and any(REPORT in word for word in step.words):
+        if _written(report) and any(REPORT in word for word in step.words):
             break
-        known = {"{test}": animal.test, REPORT: str(report), "{pty}": str(script)}
+        known = {"{test}": animal.test, REPORT: str(report), "{pty}": str(script), "{seconds}": f"{left:.0f}"}
         words = [_filled(word, known) for word in step.words]
         for _ in range(step.times):
             text, stopped, took, used = _timed(words, {**env, **tool.env}, repo.path, left - seconds)
@@ -91,11 +91,16 @@ def run_tool(tool: Tool, animal: Animal, bins: Path, place: Path) -> Told:
                 break
         if stopped:
             break
-    if report.exists():
+    if _written(report):
         texts = [report.read_text()]
     text = "\n".join(texts)[-KEPT:]
     load = os.getloadavg()[0]
     return Told(tool.name, animal.name, text, stopped, seconds, cpu, plain, plain_cpu, load)
+
+
+def _written(report: Path) -> bool:
+    """Return whether there is an answer: a tool that had nothing to do may leave an empty file."""
+    return report.exists() and report.stat().st_size > 0
 
 
 def _filled(word: str, known: dict[str, str]) -> str:

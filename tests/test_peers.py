@@ -119,9 +119,10 @@ def test_exorcist() -> None:
         True, ("order",), (POLLUTER,)
     )
     assert read_exorcist(exorcised(verdict="inconclusive"), X) == Answer()
+    zone = {"node_id": X, "trigger": {"TZ": "varied", "LC_ALL": "varied", "LANG": "varied"}, "fix_hint": ""}
     none = {"findings": [], "genuinely_failing": [X], "environment_dependent": []}
     assert read_exorcist(json.dumps(none), X) == Answer(False)
-    assert read_exorcist(json.dumps(none | {"environment_dependent": [X]}), X) == Answer(
+    assert read_exorcist(json.dumps(none | {"environment_dependent": [zone]}), X) == Answer(
         True, ("time zone", "locale")
     )
     assert read_exorcist("Estimated runs: 10-50", X) == Answer()
