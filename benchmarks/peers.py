@@ -2,7 +2,7 @@
 
 python -m benchmarks.peers --work DIR                        # goes on where an earlier call was stopped
 python -m benchmarks.peers --work DIR --tool whyflaky --every 4
-python -m benchmarks.peers --work DIR --zoo zoo.jsonl --report
+python -m benchmarks.peers --work DIR --zoo zoo.jsonl --report --every 4   # what was run so far, of these animals
 
 Each tool has a fresh venv in DIR with pinned versions, and its documented ordinary settings (peer_tools.py).
 redbucket's rows are those of `python -m benchmarks.zoo --rows zoo.jsonl`: one `explain` a test. It stops by
@@ -224,13 +224,12 @@ def _told(path: Path) -> list[Told]:
     return [Told(**json.loads(line)) for line in whole.splitlines()]
 
 
-def _show(rows: Sequence[Told], zoo: Path | None) -> None:
+def _show(rows: Sequence[Told], zoo: Sequence[Row]) -> None:
     animals = {animal.name: animal for animal in ANIMALS}
     tools = {tool.name: tool for tool in TOOLS}
     every = [judged(told, tools, animals) for told in rows if told.tool in tools and told.animal in animals]
     every.sort(key=lambda one: list(tools).index(one.tool))
-    if zoo:
-        every += [ours(row, animals) for row in read_rows(zoo) if row.animal in animals]
+    every += [ours(row, animals) for row in zoo]
     print(table(every, {tool.name: tool.claims for tool in TOOLS} | {"redbucket explain": "all of these"}))
     if rows:
         wall, cpu = median(told.plain_seconds for told in rows), median(told.plain_cpu for told in rows)
@@ -285,7 +284,11 @@ def main() -> int:
             print(
                 f"{tool.name:24} {animal.name:38} {answer} {row.seconds:.0f} s {row.cpu:.1f} CPU", flush=True
             )
-    _show([row for tool in TOOLS for row in _told(given.work / f"{tool.name}.jsonl")], given.zoo)
+    names = {animal.name for animal in animals}
+    told = [row for tool in TOOLS for row in _told(given.work / f"{tool.name}.jsonl")]
+    _show(
+        [row for row in told if row.animal in names], [r for r in read_rows(given.zoo) if r.animal in names]
+    )
     return 0
 
 
