@@ -12,7 +12,7 @@ LEAST = 12  # shorter values are hardly tokens, and are in every test
 _BITS = 3.0  # a character, by its own frequencies: words have about as much, but no digits among them
 _MASKS = re.compile(
     r"redact|filter|scrub|mask|hidden|removed|sanitiz|censor|placeholder|dummy|fake|mock|example|sample|test|demo"
-    r"|change.?me|your.?|insert|invalid|secret|passw|token|foo|bar|lorem|x{4,}|\*{3,}|\.{3,}|_{4,}|0{6,}|deadbeef"
+    r"|change.?me|your.?|insert|invalid|secret|p[a@]ss|token|foo|bar|lorem|x{4,}|\*{3,}|\.{3,}|_{4,}|0{6,}|deadbeef"
     r"|12345|abcdef",
     re.IGNORECASE,
 )

@@ -9,11 +9,12 @@ import re
 from collections.abc import Iterator
 from hashlib import sha256
 from typing import NamedTuple
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from redbucket.core.cassettes import as_seen, is_cassette
 from redbucket.core.masks import bare, is_password, is_random
-from redbucket.core.nodes import Node, Tagged, Unparsable, parser_of
+from redbucket.core.members import Unopened, members
+from redbucket.core.nodes import Node, Tagged, Unparsable, from_json, parser_of
 
 LARGEST = (
     8 * 1024 * 1024
@@ -66,11 +67,11 @@ _HEADERS = frozenset(
     }
 )
 _FIELD = re.compile(
-    r"(?:[\w.]*[_-])?(?:api[_-]?key|access[_-]?token|refresh[_-]?token|id[_-]?token|auth[_-]?token|session[_-]?token"
-    r"|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|private[_-]?key|bearer[_-]?token|accesstoken|refreshtoken)",
+    r"(?:[\w.-]*[_.-])?(?:api[_-]?key|access[_-]?token|refresh[_-]?token|id[_-]?token|auth[_-]?token|session[_-]?token"
+    r"|(?:client|consumer|app)?[_-]?secret|secret[_-]?(?:access[_-]?)?key|private[_-]?key|bearer[_-]?token|accesstoken|refreshtoken)",
     re.IGNORECASE,
 )
-_PASSWORD = re.compile(r"(?:[\w.]*[_-])?(?:password|passwd|passphrase)", re.IGNORECASE)
+_PASSWORD = re.compile(r"(?:[\w.-]*[_.-])?(?:password|passwd|passphrase)", re.IGNORECASE)
 # Cookies that balance load, count visitors or tell bots: no login.
 _HARMLESS_COOKIES = re.compile(
     r"__cf_?\w*|cf_\w+|_cfuvid|_ga\w*|_gid|nid|1p_jar|consent|awsalb\w*|visid_incap\w*|incap_ses\w*|nlbi_\w+"
@@ -78,13 +79,19 @@ _HARMLESS_COOKIES = re.compile(
     r"|visitor\w*|_octo|tz|lang\w*|locale",
     re.IGNORECASE,
 )
-# In a text that is no document: a telling name, and what stands behind it.
+# In a text that is no document: a name that may be telling (each of the above ends so), and what stands behind it:
+# "name": value, name=value, ('name', 'value'), <name>value; quotes may be escaped, as where a text holds JSON in JSON.
 _TEXT_NAME = re.compile(
-    r"(?<![\w.-])((?:[\w.]{0,30}[_-])?(?:api[_-]?key|token|secret|secret[_-]?key|private[_-]?key|password|passwd"
-    r"|authorization|cookie|x-[a-z-]{0,24}key))[\"']?\s*[:=]\s*[\"']?",
+    r"(?<![\w.-])([\w.-]{0,60}(?:key|token|secret|password|passwd|passphrase|authorization|cookie))"
+    r"(?:(?:\\*[\"'])?\s*(?:=>|[:=>])\s*|\\*[\"']\s*,\s*)(?:b?\\*[\"'])?",
     re.IGNORECASE,
 )
-_TEXT_VALUE = re.compile(r"((?:(?:Bearer|Basic|token)\s+)?[^\s\"',;<>]{8,})")
+_TEXT_VALUE = re.compile(r"((?:(?:Bearer|Basic|token)\s+)?[^\s\"',;<>&\\]{8,})", re.IGNORECASE)
+_TEXT_COOKIES = re.compile(r"[^\"'<>\\]{8,}")
+_CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]")  # code that makes or reads the value
+_URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s\"'<>\\^`{}|]+", re.IGNORECASE)
+_NESTED = 3  # documents in strings of documents, archives in archives
+_LONGEST_NAME = 60
 
 
 class Secret(NamedTuple):
@@ -106,7 +113,14 @@ def secrets(path: str, raw: bytes) -> list[Secret]:
     return list(found.values())
 
 
-def _all(path: str, raw: bytes) -> Iterator[Secret]:
+def _all(path: str, raw: bytes, depth: int = 0) -> Iterator[Secret]:
+    inside = _members(raw) if depth < _NESTED else None
+    if inside is not None:
+        for name, data in inside.items():
+            where = f"{_shown(name.rpartition('/')[2])}: " if name else ""
+            for each in _all(name or path.rpartition(".")[0], data, depth + 1):
+                yield each._replace(place=where + each.place)
+        return
     node = _parsed(path, raw)
     if node is not None:
         for place, name, text in _strings(node, "", ""):
@@ -119,11 +133,37 @@ def _all(path: str, raw: bytes) -> Iterator[Secret]:
         place = f"line {number}"
         if has_token:
             yield from _tokens(place, line)
-        for found in _TEXT_NAME.finditer(line):
-            value = _TEXT_VALUE.match(line, found.end())
-            if value:
-                yield from _of_name(place, found[1].lower(), value[1])
+        yield from _of_line(place, line)
     yield from _keys("the text", text)
+
+
+def _members(raw: bytes) -> dict[str, bytes] | None:
+    try:
+        return members(raw)
+    except Unopened:
+        return None
+
+
+def _of_line(place: str, line: str) -> Iterator[Secret]:
+    """What a line of a text says by names and addresses."""
+    for found in _TEXT_NAME.finditer(line):
+        name = found[1].lower()
+        if not _is_telling(name):
+            continue
+        if name.endswith("cookie"):
+            value = _TEXT_COOKIES.match(line, found.end())
+        else:
+            value = _TEXT_VALUE.match(line, found.end())
+        quoted = line[found.end() - 1] in "\"'"
+        if value and (quoted or not _CALL.match(value[0])):
+            yield from _of_name(place, name, value[0])
+    if "://" in line:
+        for url in _URL.finditer(line):
+            yield from _of_login(place, url[0])
+
+
+def _is_telling(name: str) -> bool:
+    return bool(name in _HEADERS or _FIELD.fullmatch(name) or _PASSWORD.fullmatch(name))
 
 
 def _parsed(path: str, raw: bytes) -> Node | None:
@@ -140,14 +180,13 @@ def _parsed(path: str, raw: bytes) -> Node | None:
 def _strings(node: Node, place: str, name: str) -> Iterator[tuple[str, str, str]]:
     """Yield (pointer, the nearest key above, text) of each string; keys are texts, too."""
     if isinstance(node, dict):
-        # HAR and others: {"name": "Authorization", "value": "..."}
-        said = node.get("name") if isinstance(node.get("name"), str) and "value" in node else None
+        # HAR, Postman and others: {"name": "Authorization", "value": "..."}
+        said = node.get("name", node.get("key")) if "value" in node else None
         for key, value in node.items():
-            inner = said if said is not None and key == "value" else key
+            inner = said if isinstance(said, str) and key == "value" else key
             yield from _strings(value, f"{place}/{_shown(str(key))}", str(inner).lower())
     elif isinstance(node, list):
-        for number, value in enumerate(node):
-            yield from _strings(value, f"{place}/{number}", name)
+        yield from _of_list(node, place, name)
     elif isinstance(node, str):
         yield place, name, node
     elif isinstance(node, Tagged):
@@ -155,32 +194,90 @@ def _strings(node: Node, place: str, name: str) -> Iterator[tuple[str, str, str]
         yield place, name, text
 
 
+def _of_list(node: list[Node], place: str, name: str) -> Iterator[tuple[str, str, str]]:
+    """Headers may be pairs or one after the other, and the rows of a table have their names in the first."""
+    columns = _columns(node)
+    before: Node = None
+    for number, value in enumerate(node):
+        inner = _telling(before) or name
+        if columns and number and isinstance(value, list):
+            for column, cell in enumerate(value):
+                own = columns[column] if column < len(columns) else ""
+                own = own or (_telling(value[column - 1]) if column else "")
+                yield from _strings(cell, f"{place}/{number}/{column}", own or name)
+        else:
+            yield from _strings(value, f"{place}/{number}", inner)
+        before = value
+
+
+def _columns(rows: list[Node]) -> list[str]:
+    """Return the telling names of a table's columns, "" for others; nothing if there is none, or it is no table."""
+    first = rows[0] if len(rows) > 1 else None
+    if not isinstance(first, list) or not all(isinstance(row, list) for row in rows):
+        return []
+    names = [_telling(cell) for cell in first]
+    # ["Authorization", "..."] is a pair, and no head of a table
+    return (
+        names
+        if any(names) and not any(is_random(bare(cell)) for cell in first if isinstance(cell, str))
+        else []
+    )
+
+
+def _telling(node: Node) -> str:
+    name = node.strip().lower() if isinstance(node, str) and len(node) <= _LONGEST_NAME else ""
+    return name if name and _is_telling(name) else ""
+
+
 def _shown(key: str) -> str:
     """A key may be the secret itself."""
     return key if len(key) <= 40 and not is_random(key) and not any(_tokens("", key)) else "..."
 
 
-def _of_value(place: str, name: str, text: str) -> Iterator[Secret]:
+def _of_value(place: str, name: str, text: str, depth: int = 0) -> Iterator[Secret]:
     yield from _tokens(place, text)
     yield from _keys(place, text)
     yield from _of_name(place, name, text)
-    if "://" in text[:2000] and len(text) < 8000 and "\n" not in text:
-        yield from _of_url(place, text)
-    elif "=" in text and "&" in text and "\n" not in text and len(text) < 100_000:
-        for field, value in parse_qsl(text):
+    inner = _inner(text) if depth < _NESTED else None
+    if inner is not None:
+        for at, key, value in _strings(inner, place, name):
+            yield from _of_value(at, key, value, depth + 1)
+    elif len(text) < 8000 and _URL.fullmatch(text):
+        yield from _of_login(place, text)
+        for field, value in _fields(text.partition("?")[2].partition("#")[0]):
+            yield from _of_name(f"{place} ?{_shown(field)}", field.lower(), value)
+    elif "=" in text and "&" in text and len(text) < 100_000 and not re.search(r"\s", text):
+        for field, value in _fields(text):
             yield from _of_name(f"{place} {_shown(field)}", field.lower(), value)
+    else:
+        for line in text.split("\n"):
+            yield from _of_line(place, line)
 
 
-def _of_url(place: str, text: str) -> Iterator[Secret]:
+def _fields(query: str) -> list[tuple[str, str]]:
     try:
-        parts = urlsplit(text)
-        password = parts.password or ""
+        return parse_qsl(query)
+    except ValueError:  # more fields than Python takes
+        return []
+
+
+def _inner(text: str) -> Node | None:
+    """Return the document that a string holds, None if it holds none."""
+    if text[:64].lstrip()[:1] not in ("{", "[") or len(text) > LARGEST:
+        return None
+    try:
+        return from_json(text.encode("utf-8", "surrogatepass"))
+    except (Unparsable, RecursionError):
+        return None
+
+
+def _of_login(place: str, url: str) -> Iterator[Secret]:
+    try:
+        password = unquote(urlsplit(url).password or "")
     except ValueError:
         return
     if is_password(password):
         yield _secret("password in a URL", place, password)
-    for field, value in parse_qsl(parts.query):
-        yield from _of_name(f"{place} ?{_shown(field)}", field.lower(), value)
 
 
 def _tokens(place: str, text: str) -> Iterator[Secret]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import gzip
+import io
 import json
 import random
 import string
+import zipfile
 
 import pytest
 import yaml
@@ -41,6 +43,14 @@ def cassette(
             "version": 1,
         }
     )
+
+
+def zipped(files: dict[str, str | bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return out.getvalue()
 
 
 BASIC = base64.b64encode(f"ada:{drawn(18)}".encode()).decode()
@@ -95,6 +105,46 @@ FOUND: dict[str, tuple[str, str | bytes]] = {
     "snapshot": ("a.ambr", f"# name: test\n  dict({{\n    'api_key': '{RANDOM}',\n  }})\n"),
     "key": ("a.txt", PEM),
     "JWT": ("a.txt", f"eyJ{drawn(20)}.eyJ{drawn(40)}.{drawn(43)}"),
+    "URL in a text": ("a.txt", f"see https://ada:{drawn(20)}@example.org/x.git, and more\n"),
+    "database": ("a.txt", f"DATABASE_URL=postgres://ada:{drawn(20)}@db:5432/shop\n"),
+    "URL in a sentence": ("a.json", json.dumps({"log": f"GET 'redis://:{drawn(20)}@cache/0' failed"})),
+    "AWS secret": ("a.ini", f"[default]\naws_secret_access_key = {drawn(40, ALNUM + '+/')}\n"),
+    "secret": ("a.cfg", f"[app]\nsecret = {RANDOM}\n"),
+    "secret in YAML": ("a.yaml", f"app:\n  webhook_secret: {RANDOM}\n"),
+    "properties": ("a.properties", f"spring.mail.password={drawn(18)}\n"),
+    "environment": ("a.env", f"export CLIENT_SECRET='{RANDOM}'\n"),
+    "JSON in JSON": ("a.json", json.dumps({"body": json.dumps({"access_token": RANDOM})})),
+    "JSON twice in JSON": (
+        "a.json",
+        json.dumps({"body": json.dumps({"inner": json.dumps([{"api_key": RANDOM}])})}),
+    ),
+    "JSON in a text": ("a.ambr", "  'body': " + json.dumps(json.dumps({"access_token": RANDOM})) + ",\n"),
+    "JSON in a JSON body": (
+        "a.yaml",
+        cassette(body=json.dumps({"payload": json.dumps({"refresh_token": RANDOM})})),
+    ),
+    "a message in a string": (
+        "a.json",
+        json.dumps({"raw": f"GET / HTTP/1.1\r\nX-Api-Key: {RANDOM}\r\n\r\n"}),
+    ),
+    "a file in a string": ("a.yaml", f"file: |\n  [x]\n  api_key = {RANDOM}\n"),
+    "pairs": ("a.json", json.dumps([["Accept", "*/*"], ["Authorization", f"Bearer {RANDOM}"]])),
+    "pairs after a masked one": (
+        "a.json",
+        json.dumps([["Authorization", "REDACTED"], ["X-Api-Key", RANDOM]]),
+    ),
+    "names and values in turn": ("a.json", json.dumps({"raw": ["Host", "x", "Cookie", f"sid={RANDOM}"]})),
+    "tuples": ("a.txt", f"[('Accept', '*/*'), (b'Authorization', b'Bearer {RANDOM}')]\n"),
+    "key and value": ("a.json", json.dumps([{"key": "client_secret", "value": RANDOM}])),
+    "column": ("a.csv", f"id,api_key,name\n1,{RANDOM},Ada\n"),
+    "column of a TSV": ("a.tsv", f"password\tid\n{drawn(18)}\t1\n"),
+    "rows of a table": ("a.json", json.dumps({"rows": [["id", "access_token"], [1, RANDOM]]})),
+    "XML": ("a.xml", f"<r><access_token>{RANDOM}</access_token></r>\n"),
+    "second cookie of a text": ("a.txt", f"Cookie: lang=en; theme=dark; sessionid={RANDOM}\n"),
+    "gzip": ("a.json.gz", gzip.compress(json.dumps({"access_token": RANDOM}).encode())),
+    "gzip of a text": ("a.log.gz", gzip.compress(f"id AKIA{drawn(16, UPPER)}\n".encode())),
+    "zip": ("a.zip", zipped({"inner/a.ini": f"api_key = {RANDOM}\n"})),
+    "tar.gz in a zip": ("a.zip", zipped({"a.json.gz": gzip.compress(f'{{"api_key": "{RANDOM}"}}'.encode())})),
     "broken YAML": ("a.yaml", f"a: [\nAuthorization: Bearer {RANDOM}\n"),
 }
 
@@ -162,6 +212,49 @@ HONEST: dict[str, tuple[str, str | bytes]] = {
         "a.yaml",
         cassette(uri="https://user:password@example.org/?token=TOKEN&key=value"),
     ),
+    "URLs without a password": (
+        "a.txt",
+        (
+            "https://example.org/a?b=c#d http://localhost:8080/x@2.1.0 ssh://git@host:2222/a.git\n"
+            "https://ada@example.org git+https://github.com/a/b@v1.2.3 npm://registry/@scope/p2kq@1.0\n"
+            "http://[::1]:80/ http://[bad s3://bucket/key-7f3a9c.json file:///C:/a@b\n"
+        ),
+    ),
+    "URLs with a test's password": (
+        "a.txt",
+        (
+            "https://user:password1@example.org https://u:pass%40word1@h postgres://postgres:postgres@localhost/db\n"
+            "https://{user}:{password}@h https://$USER:$PW@h https://<user>:<token>@h redis://:changeme1@cache\n"
+            "https://ada:REDACTED@h amqp://guest:guest@mq mysql://root:12345678@db https://a:****@h\n"
+        ),
+    ),
+    "settings": (
+        "a.ini",
+        (
+            "[a]\nsecret = changeme\nsecret = ${APP_SECRET}\naws_secret_access_key = <your key>\nkey = sort_by_2\n"
+            "api_key = %(key)s\npassword = hunter2\nsecret_name = projects/7f3a9c1b2d/secrets/db\ntoken = abc\n"
+        ),
+    ),
+    "JSON in JSON without a secret": (
+        "a.json",
+        json.dumps({"body": json.dumps({"next_token": RANDOM, "api_key": "REDACTED", "id": drawn(32, HEX)})}),
+    ),
+    "pairs without a secret": (
+        "a.json",
+        json.dumps([["ETag", RANDOM], ["Authorization", "Bearer <token>"], ["X-Request-Id", drawn(32, HEX)]]),
+    ),
+    "names of fields": ("a.json", json.dumps(["username", "password", "api_key", "created_at", "sha256sum"])),
+    "columns": ("a.csv", f"id,commit,api_key\n{RANDOM},{drawn(40, HEX)},REDACTED\n{drawn(32)},x,\n"),
+    "a table of digests": ("a.tsv", f"name\tsha256\na\t{drawn(64, HEX)}\nb\t{drawn(64, HEX)}\n"),
+    "calls": (
+        "a.py",
+        (
+            "password = base64.b16encode(random_bytes[8:])\nsecret = os.urandom(24).hex()\napi_key = KEYS[3]\n"
+            'header = f"Proxy-Authorization: Basic {encoded_2}\\r\\n"\n'
+        ),
+    ),
+    "an archive": ("a.zip", zipped({"a.json": json.dumps({"api_key": "REDACTED", "id": RANDOM}), "b": "x"})),
+    "a damaged archive": ("a.gz", gzip.compress(b"x" * 100)[:-9]),
     "nothing": ("a.json", ""),
     "binary": ("a.npz", b"\0\1\2" * 1000),
 }
@@ -183,6 +276,19 @@ def test_a_private_key_or_a_web_token_alone_is_not_sure() -> None:
 def test_the_same_secret_twice_is_one() -> None:
     text = cassette(request={"Authorization": f"Bearer {RANDOM}"}, body=json.dumps({"access_token": RANDOM}))
     assert len(secrets("a.yaml", text.encode())) == 1
+
+
+def test_the_place_is_inside_of_what_holds_it() -> None:
+    places = {
+        name: secrets(f"x/{FOUND[name][0]}", raw_of(name))[0].place for name in ("gzip", "zip", "column")
+    }
+    assert places == {"gzip": "/access_token", "zip": "a.ini: line 1", "column": "/1/1"}
+    assert secrets("a.json", raw_of("JSON in JSON"))[0].place == "/body/access_token"
+
+
+def raw_of(name: str) -> bytes:
+    text = FOUND[name][1]
+    return text if isinstance(text, bytes) else text.encode()
 
 
 def test_a_key_that_is_a_secret_is_not_said() -> None:
