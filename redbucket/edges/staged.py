@@ -239,12 +239,21 @@ class Staged:
         rows = os.fsdecode(self.run("ls-files", "-v", "-z", "--full-name", "--", *paths)).split("\0")[:-1]
         return [(row[2:], row[0]) for row in rows]
 
+    def rewriters(self, paths: Collection[str]) -> dict[str, str]:
+        """Return the attribute that has git write other bytes into the work tree, for the paths that have one."""
+        found = {path: f"the filter {value}" for path, value in self.filters(paths).items()}
+        encoded = self._attribute("working-tree-encoding", paths)
+        return {**found, **dict.fromkeys(encoded, "working-tree-encoding")}
+
     def filters(self, paths: Collection[str]) -> dict[str, str]:
         """Return the filter that attributes name for each of ``paths``, where they name one; none is run."""
+        return self._attribute("filter", paths)
+
+    def _attribute(self, name: str, paths: Collection[str]) -> dict[str, str]:
         if not paths:
             return {}
         stdin = os.fsencode("".join(f"{path}\0" for path in paths))
-        rows = os.fsdecode(self.run("check-attr", "-z", "--stdin", "filter", stdin=stdin)).split("\0")
+        rows = os.fsdecode(self.run("check-attr", "-z", "--stdin", name, stdin=stdin)).split("\0")
         named = zip(rows[::3], rows[2::3], strict=False)
         return {path: value for path, value in named if value not in ("unspecified", "unset", "set")}
 

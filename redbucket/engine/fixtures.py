@@ -30,6 +30,7 @@ from redbucket.core.policy import Policy
 
 LARGEST_READ = 64 * 1024 * 1024
 _STAGE = "git add it if it is meant, or put it back: git checkout"
+_REWRITTEN = f"{_STAGE}; or, if git sees no change, take {{}} off it in .gitattributes, and check it out anew"
 _UNHIDE = (
     "let git see it (git update-index --no-assume-unchanged --no-skip-worktree); then add it, or put it back"
 )
@@ -82,6 +83,9 @@ class Source(Protocol):
 
     def hidden(self, paths: Collection[str]) -> frozenset[str]:
         """Return those of ``paths`` at which git is told not to look."""
+
+    def rewriters(self, paths: Collection[str]) -> Mapping[str, str]:
+        """Return the attribute that has git write other bytes into the work tree, for the paths that have one."""
 
     @property
     def closed(self) -> Sequence[str]:
@@ -182,8 +186,15 @@ _NOTHING = _Nothing()
 def _unstaged(source: Source, scope: Scope) -> tuple[str, ...]:
     """Return the locks among the files that git neither tracks nor ignores: just made, say."""
     there = [path for path in source.others()() if not source.is_link(path)]
-    found = locks_of(scope, dict.fromkeys(there, FILE_MODE), source.file)
+    found = locks_of(scope, dict.fromkeys(there, FILE_MODE), lambda path: _readable(source, path))
     return tuple(sorted(lock.path for lock in found.locks))
+
+
+def _readable(source: Source, path: str) -> bytes:
+    try:
+        return source.file(path)
+    except OSError:  # a lock in any case, whatever is in it
+        return b""
 
 
 @dataclass
@@ -287,8 +298,11 @@ class _Look:
             if each is not None:
                 found.append(replace(each, lock=at[0], line=at[1]))
         changed = [each.path for each in found if each.remedy == _STAGE]
-        hidden = self.source.hidden(changed) if changed else frozenset()
-        return [replace(each, remedy=_UNHIDE) if each.path in hidden else each for each in found]
+        if not changed:
+            return found
+        remedies = {path: _REWRITTEN.format(name) for path, name in self.source.rewriters(changed).items()}
+        remedies.update(dict.fromkeys(self.source.hidden(changed), _UNHIDE))
+        return [replace(each, remedy=remedies.get(each.path, each.remedy)) for each in found]
 
     def _differs(self, path: str, there: Seen, sparse: bool, locked: str) -> Discrepancy | None:
         if sparse:

@@ -105,6 +105,33 @@ def test_words_that_git_itself_puts_into_a_file(repo: Repo) -> None:
     assert remedies(repo)[TWO].startswith("git add it")
 
 
+@pytest.mark.parametrize(
+    ("attribute", "named"),
+    [("working-tree-encoding=UTF-16LE", "working-tree-encoding"), ("filter=up", "the filter up")],
+)
+def test_a_file_that_an_attribute_has_git_rewrite(repo: Repo, attribute: str, named: str) -> None:
+    repo.git("config", "filter.up.smudge", "tr a-z A-Z")
+    repo.git("config", "filter.up.clean", "tr A-Z a-z")
+    repo.commit({".gitattributes": f"two.json {attribute}\n"})
+    (repo.path / TWO).unlink()
+    repo.git("checkout", "--", TWO)
+    assert repo.git("status", "--porcelain") == ""
+    advice = remedies(repo)
+    assert advice.keys() == {TWO} and f"take {named} off it in .gitattributes" in advice[TWO]
+    repo.commit({".gitattributes": ""})
+    (repo.path / TWO).unlink()
+    repo.git("checkout", "--", TWO)
+    assert verify(repo) == (0, {}, [])
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="prctl is Linux's")
+def test_a_closed_lock_that_git_does_not_have(repo: Repo) -> None:
+    repo.git("rm", "-q", "--cached", LOCK)
+    (repo.path / LOCK).chmod(0)
+    ended = without_rights("fixtures", "verify", "-C", repo.path)
+    assert ended.returncode == 2 and LOCK in ended.stdout and "bug" not in ended.stderr
+
+
 @pytest.mark.parametrize("bit", ["assume-unchanged", "skip-worktree"])
 def test_a_file_at_which_git_is_told_not_to_look(repo: Repo, bit: str) -> None:
     repo.write({ONE: "2\n", TWO: "3\n"})
