@@ -343,6 +343,97 @@ def test_members_that_come_and_go() -> None:
     assert {(c.path, c.drift) for c in found.inside} == {("b", Drift.GONE), ("c", Drift.ADDED)}
 
 
+@pytest.mark.parametrize("pack", [zipped, tarred, as_targz, as_gz, "bz2", "xz"])
+def test_bytes_behind_the_end_of_an_archive_are_opaque(pack: Callable[..., bytes] | str) -> None:
+    """Python's gzip raises BadGzipFile, other programs warn, zip readers skip them."""
+    files = {"a.json": b"[1]"}
+    modules = {"bz2": bz2, "xz": lzma}
+    plain = modules[pack].compress(b"[1]") if isinstance(pack, str) else pack(files, 2020)
+    found = change(plain, plain + b"EVIL", "x.bin")
+    assert found.drift is Drift.OPAQUE and "behind its end" in found.said
+    if pack is not zipped:  # padding, which all of them skip
+        assert change(plain, plain + bytes(512), "x.bin").drift is Drift.REPRESENTATION
+    if pack not in (zipped, tarred):  # two streams are one content
+        assert change(plain, plain + plain, "x.bin").drift in (Drift.PAYLOAD, Drift.OPAQUE)
+
+
+def test_a_tar_with_a_damaged_header_is_opaque() -> None:
+    """tarfile stops there and says nothing: what follows would be invisible."""
+    good = tarred({"a": b"1", "b": b"2"})
+    broken = good[:1024] + b"\xff" * 512 + good[1536:]
+    assert change(tarred({"a": b"1"}), broken, "x.tar").drift is Drift.OPAQUE
+
+
+def packed(*entries: tuple[str, bytes, int, bytes]) -> bytes:
+    """A tar of (name, type, mode, content or target)."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, kind, mode, data in entries:
+            info = tarfile.TarInfo(name)
+            info.type, info.mode = kind, mode
+            if kind == tarfile.REGTYPE:
+                info.size = len(data)
+            else:
+                info.linkname = data.decode()
+            archive.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+def zipped_as(name: str, mode: int, data: bytes = b"1") -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        info = zipfile.ZipInfo(name)
+        info.create_system, info.external_attr = 3, mode << 16
+        archive.writestr(info, data)
+    return out.getvalue()
+
+
+GONE_LINK = {"a": Drift.GONE, "a (symbolic link)": Drift.ADDED}
+LINK_HARD = {"a (symbolic link)": Drift.GONE, "a (hard link)": Drift.ADDED}
+FILE, LINK, HARD, FOLDER = tarfile.REGTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "inside"),
+    [
+        (packed(("a", FILE, 0o644, b"1")), packed(("a", FILE, 0o755, b"1")), {"a (mode)": Drift.ADDED}),
+        (packed(("a", FILE, 0o644, b"b")), packed(("a", LINK, 0o644, b"b")), GONE_LINK),
+        (packed(("a", LINK, 0o644, b"b")), packed(("a", LINK, 0o644, b"c")), {"a (symbolic link)": Drift.PAYLOAD}),
+        (packed(("a", LINK, 0o644, b"b")), packed(("a", HARD, 0o644, b"b")), LINK_HARD),
+        (tarred({"a": b"1"}), packed(("a", FILE, 0o644, b"1"), ("d", FOLDER, 0o755, b"")), {"d/": Drift.ADDED}),
+        (zipped_as("a", 0o100644), zipped_as("a", 0o100755), {"a (mode)": Drift.ADDED}),
+        (zipped_as("a", 0o100644), zipped_as("a", 0o120777), GONE_LINK),
+        (zipped({"a": b"1"}), zipped({"a": b"1", "d/e/": b""}), {"d/e/": Drift.ADDED}),
+    ],
+)  # fmt: skip
+def test_what_unpacking_would_show_is_payload(old: bytes, new: bytes, inside: dict[str, Drift]) -> None:
+    found = change(old, new, "x.bin")
+    assert {each.path: each.drift for each in found.inside} == inside
+    assert found.drift is Drift.PAYLOAD
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        # umasks, and folders that some programs make entries of
+        (packed(("d/a", FILE, 0o644, b"1")), packed(("d/a", FILE, 0o664, b"1"))),
+        (packed(("d/a", FILE, 0o644, b"1")), packed(("d", FOLDER, 0o755, b""), ("d/a", FILE, 0o644, b"1"))),
+        (zipped({"d/a": b"1"}), zipped({"d/": b"", "d/a": b"1"})),
+        (zipped_as("a", 0o100644), zipped_as("a", 0)),
+    ],
+)
+def test_how_it_was_packed_is_representation(old: bytes, new: bytes) -> None:
+    assert change(old, new, "x.bin").drift is Drift.REPRESENTATION
+
+
+def test_a_zips_comment_counts() -> None:
+    out = io.BytesIO(zipped({"a": b"1"}))
+    with zipfile.ZipFile(out, "a") as archive:
+        archive.comment = b"PK, and what it says"
+    (found,) = change(zipped({"a": b"1"}), out.getvalue(), "x.zip").inside
+    assert (found.path, found.drift) == ("(comment)", Drift.ADDED)
+
+
 def test_a_large_content_is_known_by_size_and_checksum() -> None:
     one, other = Side(5, "a" * 64), Side(5, "b" * 64)
     drifts = [
