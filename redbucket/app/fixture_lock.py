@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from shlex import quote
@@ -21,7 +21,7 @@ from redbucket.core.lfs import LARGEST, pointed_at, pointer
 from redbucket.core.lockedit import Proposal, edited, refuse_agents, refuse_twins
 from redbucket.core.manifests import Locks, Scope, locks_of
 from redbucket.core.paths import JudgeSide
-from redbucket.core.policy import Policy
+from redbucket.core.policy import Policy, Volatile
 from redbucket.edges import pending
 from redbucket.edges.staged import Staged
 from redbucket.engine.whoasks import landing_policy, marks_here
@@ -32,7 +32,10 @@ _SEARCHED = "50"  # commits of a path in which the locked bytes are looked for
 
 @dataclass
 class Desk:
-    """The repository, its policy, and the locks as the work tree has them."""
+    """The repository, its policy, and the locks as the work tree has them.
+
+    ``rules`` are what the policy of the protected branch calls volatile: a person sees the class of a change by them.
+    """
 
     source: Staged
     policy: Policy
@@ -41,6 +44,7 @@ class Desk:
     oids: Mapping[str, str]
     locks: Locks
     others: Sequence[str] = ()
+    rules: Sequence[Volatile] = ()
 
     def sha_of(self, paths: Iterable[str]) -> dict[str, str]:
         """Return the SHA-256 to lock of each staged file: for an LFS pointer that of its content."""
@@ -82,7 +86,7 @@ def desk(start: Path) -> Iterator[Desk]:
         policy = policy_of(source)
         landing = _landing_policy(source, start, policy)
         refuse_agents(marks_here(source.branch(), os.environ, landing, lambda: policy))
-        yield laid_out(source, policy)
+        yield replace(laid_out(source, policy), rules=(landing or policy).fixtures.volatile)
 
 
 def _landing_policy(source: Staged, start: Path, own: Policy) -> Policy | None:
@@ -205,7 +209,7 @@ def shown(opened: Desk, proposal: Proposal, most_lines: int) -> Shown:
     old = _locked_bytes(opened, proposal, contents) if proposal.old else None
     staged = blob_content(opened.source, opened.oids[proposal.path])
     new = contents.of(proposal.path, staged, lambda path: opened.source.filters([path]).get(path) == LFS)
-    return show(proposal.path, old, new, opened.policy.fixtures.volatile, most_lines)
+    return show(proposal.path, old, new, opened.rules, most_lines)
 
 
 def _locked_bytes(opened: Desk, proposal: Proposal, contents: Contents) -> Content:

@@ -8,13 +8,15 @@ agent's hand the lock may not move at all, not even in step with its fixture.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from redbucket.core.discrepancies import Discrepancy, Kind, Tree, discrepancies, flaws, twins, unlisted
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.lfs import Filter
 from redbucket.core.manifests import Locks, Scope, locks_of
 from redbucket.core.paths import JudgeSide
+from redbucket.core.plural import plural
 from redbucket.guards.context import Context, TreeView
 
 RULE = "fixture-checksum"
@@ -41,14 +43,35 @@ def check(context: Context, judge: JudgeSide) -> list[Finding]:
         if entry.is_gitlink and context.base.entries.get(path) != entry
     ]
     before = {*flaws(base), *twins([*base.shas, *unlisted(old_modes, base, scope)])}
-    found = [
-        tell(each, Severity.WARN if _bound(context, each) else Severity.REFUSE)
+    wrong = [
+        each
         for each in discrepancies(
             tree, locks, scope, lambda path: _moved(context, path, base, locks, moved_links)
         )
         if each not in before
     ]
+    found = [
+        tell(each, Severity.WARN if _bound(context, each) else Severity.REFUSE)
+        for each in _by_submodule(wrong)
+    ]
     return [*found, *_relocked(context, base, locks), *loose]
+
+
+def _by_submodule(wrong: Iterable[Discrepancy]) -> Iterator[Discrepancy]:
+    """Say once of a submodule what holds for each of its files."""
+    inside: dict[str, list[Discrepancy]] = defaultdict(list)
+    for each in wrong:
+        if each.above is None:
+            yield each
+        else:
+            inside[each.above].append(each)
+    for path, files in inside.items():
+        yield replace(
+            files[0],
+            path=path,
+            reason=f"{plural(len(files), 'locked file')} of this submodule, whose objects are not here",
+            remedy="verify where it is checked out: git submodule update --init, redbucket fixtures verify",
+        )
 
 
 def _bound(context: Context, each: Discrepancy) -> bool:
@@ -58,7 +81,7 @@ def _bound(context: Context, each: Discrepancy) -> bool:
     return (
         each.kind is Kind.ABSENT
         and each.above is not None
-        and not {each.above, each.path, each.lock} & context.agent_paths
+        and not {each.above, each.lock} & context.agent_paths
     )
 
 

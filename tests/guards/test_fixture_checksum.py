@@ -143,8 +143,8 @@ def test_an_unlisted_link_is_refused() -> None:
 def test_a_submodule_in_the_place_of_fixtures_is_not_materialised() -> None:
     bare = {path: data for path, data in LOCKED.items() if not path.startswith("tests/data/")}
     found = judge(LOCKED, Tree(bare, modules=("tests/data",)))
-    assert kinds(found)[ONE] == ("not materialised", "refuse")
-    assert "submodule" in found[0].reason
+    assert kinds(found)["tests/data"] == ("not materialised", "refuse")
+    assert "2 locked files of this submodule" in found[0].reason
 
 
 def test_a_folder_in_the_place_of_a_fixture() -> None:
@@ -337,10 +337,15 @@ def with_submodule(commit: str, locked: str) -> Tree:
 @pytest.mark.parametrize(
     ("commit", "locked", "agent", "found"),
     [
-        ("d", "2", False, {INSIDE: ("not materialised", "warn")}),  # a person moves both in step
-        ("d", "1", False, {INSIDE: ("not materialised", "warn")}),
-        ("d", "1", ("tests/data/sub",), {INSIDE: ("not materialised", "refuse")}),
-        ("c", "2", (LOCK,), {INSIDE: ("relocked", "refuse")}),
+        ("d", "2", False, {"tests/data/sub": ("not materialised", "warn")}),  # a person moves both in step
+        ("d", "1", False, {"tests/data/sub": ("not materialised", "warn")}),
+        ("d", "1", ("tests/data/sub",), {"tests/data/sub": ("not materialised", "refuse")}),
+        (
+            "c",
+            "2",
+            (LOCK,),
+            {"tests/data/sub": ("not materialised", "refuse"), INSIDE: ("relocked", "refuse")},
+        ),
         ("c", "1", True, {}),
     ],
 )
@@ -349,3 +354,14 @@ def test_a_submodule_moves_under_its_lock(
 ) -> None:
     """Its files are not among these objects, so nobody here can say whether they are the locked ones."""
     assert kinds(judge(with_submodule("c", "1"), with_submodule(commit, locked), agent=agent)) == found
+
+
+def test_the_files_of_a_submodule_are_said_in_one_finding() -> None:
+    names = [f"tests/data/sub/{n}" for n in range(50)]
+    old = Tree({"app.py": "x = 1\n"}, modules=("tests/data/sub",))
+    new = Tree({"app.py": "x = 1\n", LOCK: lock(dict.fromkeys(names, "x"))}, modules=("tests/data/sub",))
+    (found,) = judge(old, new, agent=False)
+    assert (found.path, found.severity) == (
+        "tests/data/sub",
+        Severity.WARN,
+    ) and "50 locked files" in found.reason

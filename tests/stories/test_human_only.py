@@ -127,6 +127,18 @@ def test_volatile_rules_of_the_new_side_do_not_count(tmp_path: Path) -> None:
     assert moved(repo, "--base", "HEAD~") == {ONE: "volatile only"}
 
 
+def test_a_refresh_shows_the_class_by_the_protected_branchs_rules(tmp_path: Path) -> None:
+    one, two = '{"a": 1700000000}\n', '{"a": 1700000001}\n'
+    repo = repository(tmp_path)
+    repo.commit({ONE: one, LOCK: lock({**FILES, ONE: one})})
+    repo.branch("fix")
+    repo.commit({"redbucket.toml": VOLATILE})
+    repo.stage({ONE: two})
+    assert f"{ONE}: payload, JSON" in fixtures(repo, "refresh", ONE).out
+    repo.git("branch", "-f", "main")
+    assert f"{ONE}: volatile only, JSON" in fixtures(repo, "refresh", ONE).out
+
+
 def test_fixture_paths_of_both_sides_count(tmp_path: Path) -> None:
     repo = repository(tmp_path)
     old = repo.head()
