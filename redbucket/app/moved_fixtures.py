@@ -94,7 +94,7 @@ def _content(scratch: Scratch, path: str, entry: Entry | None, filtered: Filter)
 
 def _places(change: Change) -> list[tuple[str, str, str]]:
     return [
-        (written(each.pointer), shown(each.old)[:_WIDEST], shown(each.new)[:_WIDEST])
+        (written(each.pointer) or "the whole document", shown(each.old)[:_WIDEST], shown(each.new)[:_WIDEST])
         for each in change.moved[:_PLACES]
     ]
 

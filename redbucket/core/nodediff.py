@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import NamedTuple
 
 from redbucket.core.nodes import Node, Number, Tagged
@@ -13,6 +14,7 @@ class _Absent:
         return "(absent)"
 
 
+_FEW = 16  # bytes that are shown one by one
 ABSENT = _Absent()
 Pointer = tuple[str, ...]
 
@@ -78,8 +80,13 @@ def leaves(node: Node, at: Pointer = ()) -> Iterator[tuple[Pointer, Node]]:
 
 
 def written(pointer: Pointer) -> str:
-    """Return a pointer in the form of RFC 6901."""
-    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in pointer) or "/"
+    """Return a pointer in the form of RFC 6901: "" is the whole document, "/" its key ""."""
+    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in pointer)
+
+
+def _bytes(tag: str, data: bytes) -> str:
+    said = data.hex(" ") if len(data) <= _FEW else f"SHA-256 {sha256(data).hexdigest()[:16]}"
+    return f"{tag} of {len(data)} bytes ({said})" if data else f"{tag} of 0 bytes"
 
 
 def shown(value: Node) -> str:
@@ -90,7 +97,7 @@ def shown(value: Node) -> str:
         return value.number
     if isinstance(value, Tagged):
         inner = value.value
-        return f"{value.tag} of {len(inner)} bytes" if isinstance(inner, bytes) else f"{value.tag} {inner}"
+        return _bytes(value.tag, inner) if isinstance(inner, bytes) else f"{value.tag} {inner}"
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, dict):

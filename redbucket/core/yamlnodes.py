@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from typing import Any
 
 import yaml
@@ -13,6 +14,7 @@ from redbucket.core.nodes import Node, Number, Tagged, Unparsable
 _PREFIX = "tag:yaml.org,2002:"
 _MOST = 400_000  # nodes: aliases that expand to more are a bomb, not a fixture
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_HEX = re.compile(r"0x[0-9a-fA-F]+")  # a number in both versions of YAML
 _TRUE = frozenset({"yes", "true", "on"})
 
 
@@ -54,19 +56,64 @@ class _Builder:
         found: dict[str, Node] = {}
         for key, value in node.value:
             name = self.build(key)
-            # "1" and 1 are two keys
-            text = name if isinstance(name, str) else repr(name)
+            text = name if isinstance(name, str) else Key(_kind(name), _as_key(name))
             if text in found:
-                raise Unparsable(f"the key {text!r} stands twice in one mapping")
+                raise Unparsable(f"the key {str(text)!r} stands twice in one mapping")
             found[text] = self.build(value)
         return found
+
+
+class Key(str):
+    """A key that is no string: written as it is in a pointer, and yet another one than the string of that text."""
+
+    __slots__ = ("kind",)
+    kind: str
+
+    def __new__(cls, kind: str, text: str) -> Key:
+        """Make the key ``text``; two keys are one if their kinds are, too."""
+        made = super().__new__(cls, text)
+        made.kind = kind
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the other is a key of this kind and text."""
+        return isinstance(other, Key) and self.kind == other.kind and str.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        """Return the contrary; that of ``str`` would not ask for the kind."""
+        return not self == other
+
+    def __hash__(self) -> int:
+        """Return a hash of both."""
+        return hash((self.kind, str.__hash__(self)))
+
+
+def _kind(node: Node) -> str:
+    return node.tag if isinstance(node, Tagged) else type(node).__name__
+
+
+def _as_key(node: Node) -> str:
+    if isinstance(node, Number):
+        return node.number
+    if isinstance(node, Tagged):
+        return node.value if isinstance(node.value, str) else base64.b64encode(node.value).decode("ascii")
+    if node is None or isinstance(node, bool):
+        return {None: "null", True: "true", False: "false"}[node]
+    if isinstance(node, dict):
+        return f"{{{', '.join(f'{key}: {_as_key(value)}' for key, value in node.items())}}}"
+    if isinstance(node, list):
+        return f"[{', '.join(map(_as_key, node))}]"
+    return str(node)
 
 
 def _scalar(tag: str, value: str) -> Node:
     kind = tag.removeprefix(_PREFIX)
     if kind == "str":
         return value
+    if kind == "int" and _HEX.fullmatch(value):
+        return Number(str(int(value, 16)))
     if kind in ("int", "float"):
+        # as it is written: 017, 1_0 and 1:30 are other values in YAML 1.2 than in 1.1
         return Number(value)
     if kind == "null":
         return None

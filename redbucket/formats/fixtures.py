@@ -58,6 +58,7 @@ def _finding(finding: Finding) -> Iterator[str]:
 
 
 _PLACES = 10
+WHOLE = "the whole document"
 _WIDEST = 200
 
 
@@ -110,7 +111,7 @@ def _change(change: Change, indent: str, most: int) -> Iterator[str]:
         yield f"{indent}    {old} -> {new}"
     for moved in change.moved[:most]:
         old, new = (line(cut(shown(value), 80)) for value in (moved.old, moved.new))
-        yield f"{indent}    {line(written(moved.pointer))}: {old} -> {new}"
+        yield f"{indent}    {line(written(moved.pointer)) or WHOLE}: {old} -> {new}"
     left = len(change.moved) + change.more - most
     if left > 0:
         yield f"{indent}    ... and {plural(left, 'more place')}"

@@ -16,7 +16,8 @@ import pytest
 
 from redbucket.core import members as inside
 from redbucket.core.drift import Change, Drift, Side, change_of
-from redbucket.core.nodediff import ABSENT, written
+from redbucket.core.nodediff import ABSENT, shown, written
+from redbucket.core.nodes import Tagged
 from redbucket.core.policy import Volatile
 
 
@@ -161,6 +162,7 @@ def test_the_plain_classes() -> None:
 DATE = Volatile(pointer="/**/date", grammar="http-date")
 IDS = Volatile(pointer="/**/id", grammar="uuid")
 ONE, TWO = "Tue, 01 Oct 2024 10:00:00 GMT", "Wed, 02 Oct 2024 10:00:01 GMT"
+THREE = "Thu, 03 Oct 2024 10:00:01 GMT"
 U1, U2, U3 = (f"{n}23e4567-e89b-42d3-a456-426614174000" for n in "123")
 
 
@@ -198,9 +200,85 @@ def test_equal_values_must_move_together() -> None:
     assert change(json.dumps(kept), json.dumps(moved), "a.json", IDS).drift is Drift.PAYLOAD
 
 
+def test_two_ids_stay_two_and_two_moments_may_meet() -> None:
+    rules = (IDS, DATE, Volatile(pointer="/**/etag", grammar="etag"))
+
+    def drift(old: object, new: object) -> Drift:
+        return change(json.dumps(old), json.dumps(new), "a.json", *rules).drift
+
+    two = [{"id": U1}, {"id": U2}]
+    assert drift(two, [{"id": U3}, {"id": U3}]) is Drift.PAYLOAD
+    assert drift(two, [{"id": U2}, {"id": U2}]) is Drift.PAYLOAD  # the other kept its own
+    assert drift(two, [{"id": U2}, {"id": U1}]) is Drift.VOLATILE
+    assert drift([*two, {"ref": U3}], [{"id": U3}, {"id": U2}, {"ref": U3}]) is Drift.PAYLOAD
+    assert drift([{"etag": '"a"'}, {"etag": '"b"'}], [{"etag": '"c"'}, {"etag": '"c"'}]) is Drift.PAYLOAD
+    assert drift([{"date": ONE}, {"date": TWO}], [{"date": THREE}, {"date": THREE}]) is Drift.VOLATILE
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where"),
+    [
+        ("200: 1700000000\n", "200: 1700000001\n", "/200"),
+        ("a: &x {b: 1}\nc: {<<: *x, d: 1}\n", "a: &x {b: 1}\nc: {<<: {b: 2}, d: 1}\n", "/c/<</b"),
+        ("true: 1\nnull: 1\n", "true: 1\nnull: 2\n", "/null"),
+        ("2024-01-01: 1\n", "2024-01-01: 2\n", "/2024-01-01"),
+        ("? [a, 1]\n: 1\n", "? [a, 1]\n: 2\n", "/[a, 1]"),
+        ('"": 1\n', '"": 2\n', "/"),
+        ("1\n", "2\n", ""),
+    ],
+)
+def test_pointers_through_keys_that_are_no_strings(old: str, new: str, where: str) -> None:
+    found = change(old, new, "a.yaml")
+    assert (found.drift, places(found)) == (Drift.PAYLOAD, [where])
+
+
+def test_a_rule_reaches_a_key_that_is_a_number() -> None:
+    rule = Volatile(pointer="/200", grammar="epoch")
+    assert change("200: 1700000000\n", "200: 1700000001\n", "a.yaml", rule).drift is Drift.VOLATILE
+
+
+def test_a_number_and_its_text_are_two_keys() -> None:
+    found = change("200: 1\n", '"200": 1\n', "a.yaml")
+    assert (found.drift, [(m.old is ABSENT, m.new is ABSENT) for m in found.moved]) == (
+        Drift.PAYLOAD,
+        [(False, True), (True, False)],
+    )
+    assert change('200: 1\n"200": 1\n', '"200": 1\n200: 1\n', "a.yaml").drift is Drift.REPRESENTATION
+    assert change("200: 1\n200: 1\n", "1: 1\n", "a.yaml").drift is Drift.OPAQUE
+
+
+def test_bytes_of_one_length_are_told_apart() -> None:
+    (moved,) = change("a: !!binary AAE=\n", "a: !!binary AAI=\n", "a.yaml").moved
+    assert (shown(moved.old), shown(moved.new)) == ("binary of 2 bytes (00 01)", "binary of 2 bytes (00 02)")
+    long = [Tagged("binary", bytes([n]) * 100) for n in (1, 2)]
+    assert shown(long[0]) != shown(long[1]) and len(shown(long[0])) < 60
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "drift"),
+    [
+        ("0x10", "16", Drift.REPRESENTATION),
+        # YAML 1.2 reads 17, the text "1_0" and the text "1:30"
+        ("017", "15", Drift.PAYLOAD),
+        ("1_0", "10", Drift.PAYLOAD),
+        ("1:30", "90", Drift.PAYLOAD),
+        ("1.0", "1", Drift.PAYLOAD),
+    ],
+)
+def test_numbers_of_yaml_are_equal_where_both_versions_say_so(old: str, new: str, drift: Drift) -> None:
+    assert change(f"a: {old}\n", f"a: {new}\n", "a.yaml").drift is drift
+
+
 @pytest.mark.parametrize(
     ("grammar", "old", "new", "fits"),
     [
+        ("http-date", ONE, "Tue, 31 Feb 2024 10:00:00 GMT", False),
+        ("http-date", ONE, "Wed, 01 Oct 2024 10:00:00 GMT", False),  # it was a Tuesday
+        ("http-date", ONE, "Wed, 02 Oct 2024 25:00:00 GMT", False),
+        ("http-date", ONE, "Sat, 31 Dec 2016 23:59:60 GMT", True),
+        ("rfc-3339", "2024-01-01T00:00:00Z", "2024-13-01T00:00:00Z", False),
+        ("rfc-3339", "2024-01-01T00:00:00Z", "2024-02-29T23:59:59Z", True),
+        ("rfc-3339", "2024-01-01T00:00:00Z", "2023-02-29T00:00:00Z", False),
         ("rfc-3339", "2024-01-01T00:00:00Z", "2024-01-02T00:00:00.5+02:00", True),
         ("hex", "deadbeef", "cafebabe", True),
         ("hex", "deadbeef", "cafebabe00", False),
