@@ -190,7 +190,9 @@ def read_ipflakies(text: str, test: str) -> Answer:
         return Answer(True, ("order",))
     if any(words.startswith("is Non-deterministic") for words in said):
         return Answer(True, OTHER_THAN_ORDER)
-    return Answer(True) if any(words.startswith("is a flaky test") for words in said) else Answer()
+    if any(words.startswith("is a flaky test") for words in said):
+        return Answer(True)  # it was stopped before it knew more
+    return Answer(False) if "flaky test(s) found in this project" in text else Answer()
 
 
 def _object(text: str) -> dict[str, Any] | None:

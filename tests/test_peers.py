@@ -176,6 +176,7 @@ def test_ipflakies() -> None:
         True, OTHER_THAN_ORDER
     )
     assert read_ipflakies("Complete.\n", X) == Answer()
+    assert read_ipflakies("Complete.\n0 flaky test(s) found in this project: \n", X) == Answer(False)
 
 
 def test_every_pin_is_exact() -> None:
