@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from . import failures, options, results, seeds
+from . import failures, options, results, seeds, updates
 from .channel import cut
 from .narrow import Narrow
 from .phases import Phases
@@ -46,6 +46,8 @@ class Recorder:
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_load_initial_conftests(self, args):
         """Take out of the whole command line, configuration and all, what rewrites expectations."""
+        if getattr(pytest, "version_tuple", (0,)) >= (8, 2):
+            args[:] = updates.unfolded(args)
         args[:] = self.rewriting.of_words(args)
         yield
 

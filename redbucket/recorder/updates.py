@@ -1,13 +1,14 @@
 """Options and variables by which test tools rewrite their own expectations, by tool.
 
 A run that judges must not have them: the bug that it meets would become the spec.
-They are taken out wherever they come from: the command, ``addopts``, PYTEST_ADDOPTS,
-``run.env``, inline-snapshot's own table in pyproject.toml.
+They are taken out wherever they come from: the command and the files that it names with
+an @, ``addopts``, PYTEST_ADDOPTS, ``run.env``, inline-snapshot's own table in pyproject.toml.
 """
 
 import os
 import re
 import shlex
+import sys
 
 # Options without a value.
 FLAGS = {
@@ -51,6 +52,7 @@ _VARIABLES = re.compile(
 )
 # inline-snapshot: what an option made of flags by [tool.inline-snapshot.shortcuts], or its default-flags, may ask for
 _INLINE = frozenset({"create", "fix", "trim", "update", "review"})
+_INLINE_VARIABLE = "INLINE_SNAPSHOT_DEFAULT_FLAGS"
 _INLINE_DEFAULTS = re.compile(r"^\s*default-flags(?:-tui)?\s*=\s*\[([^\]]*)\]", re.M)
 
 
@@ -102,7 +104,7 @@ class Updates:
 
     def of_environment(self, environ):
         """Take the variables away, and the options out of PYTEST_ADDOPTS."""
-        for name in [name for name in environ if is_update_variable(name)]:
+        for name in [name for name in environ if is_update_variable(name) or _asks_inline(name, environ)]:
             del environ[name]
             self.dropped.append(name)
         try:
@@ -127,6 +129,33 @@ class Updates:
         elif not option.inline_snapshot and any(map(_rewrites_by_default, folders)):
             self.dropped.append("[tool.inline-snapshot] default-flags")
             option.inline_snapshot = "short-report"  # the tool's own default
+
+
+def unfolded(words, deepest=8):
+    """Return ``words`` with the lines of each file that a word ``@FILE`` names in its place.
+
+    So does pytest 8.2, by argparse; what it can't read stays as it is, and pytest says so.
+    """
+    found = []
+    for word in words:
+        lines = _lines(word[1:]) if word.startswith("@") and deepest else None
+        found += [word] if lines is None else unfolded(lines, deepest - 1)
+    return found
+
+
+def _lines(name):
+    try:
+        # the encoding of file names, as argparse has it
+        with open(
+            name, encoding=sys.getfilesystemencoding(), errors=sys.getfilesystemencodeerrors()
+        ) as stream:
+            return stream.read().splitlines()
+    except (OSError, ValueError):
+        return None
+
+
+def _asks_inline(name, environ):
+    return name == _INLINE_VARIABLE and bool(_INLINE & {flag.strip() for flag in environ[name].split(",")})
 
 
 def _rewrites_by_default(folder):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from redbucket.recorder.updates import is_update_variable, without_updates
+from redbucket.recorder.updates import Updates, is_update_variable, unfolded, without_updates
 from tests.recorder.runkit import record
 
 
@@ -92,7 +92,10 @@ TEST = """
 """
 
 
-@pytest.mark.parametrize("where", ["command", "pytest.ini", "pyproject.toml", "setup.cfg", "variable"])
+PLACES = ["command", "pytest.ini", "pyproject.toml", "setup.cfg", "variable", "file", "file of a file"]
+
+
+@pytest.mark.parametrize("where", PLACES)
 def test_wherever_they_come_from(tmp_path: Path, where: str) -> None:
     ini = {
         "pytest.ini": "[pytest]\naddopts = -q --update-goldens\n",
@@ -103,10 +106,43 @@ def test_wherever_they_come_from(tmp_path: Path, where: str) -> None:
     env = {"KEPT": "1", "UPDATE_GOLDEN": "0"}
     if where == "variable":
         env["PYTEST_ADDOPTS"] = "-q --update-goldens"
-    command = ("python", "-m", "pytest", *(("--update-goldens",) if where == "command" else ()))
+    if where.startswith("file"):
+        files.update({"args.txt": "@more.txt\n" if where == "file of a file" else "-q\n--update-goldens\n"})
+        files.update({"more.txt": "--update-goldens\n"})
+    more = {"command": ("--update-goldens",), "file": ("@args.txt",), "file of a file": ("@args.txt",)}
+    command = ("python", "-m", "pytest", *more.get(where, ()))
     r = record(tmp_path, files, command=command, env=env)
     assert set(r.outcomes.values()) == {"passed"}, r.of("end")
     assert r.footer["dropped"] == ["--update-goldens", "UPDATE_GOLDEN"]
+
+
+def test_a_file_of_options_is_obeyed_in_all_else(tmp_path: Path) -> None:
+    files = {"args.txt": "-k\ntest_b\n@none.txt\n", "test_a.py": "def test_a(): pass\ndef test_b(): pass\n"}
+    assert unfolded(["-q", "@none.txt", "--", "a@b"]) == ["-q", "@none.txt", "--", "a@b"]
+    r = record(tmp_path, files, command=("python", "-m", "pytest", "@args.txt"))
+    assert not r.outcomes  # pytest itself refuses a file that is not there
+    files["args.txt"] = "-k\ntest_b\n"
+    r = record(tmp_path / "again", files, command=("python", "-m", "pytest", "@args.txt"))
+    assert list(r.outcomes) == ["test_a.py::test_b"] and r.footer["dropped"] == []
+
+
+@pytest.mark.parametrize(
+    ("flags", "dropped"),
+    [
+        ("fix", True),
+        ("report, create", True),
+        ("update,trim", True),
+        ("report", False),
+        ("disable", False),
+        ("short-report,report", False),
+    ],
+)
+def test_inline_snapshots_own_variable_counts_by_its_value(flags: str, dropped: bool) -> None:
+    environ = {"INLINE_SNAPSHOT_DEFAULT_FLAGS": flags, "PATH": "/bin"}
+    found = Updates()
+    found.of_environment(environ)
+    assert ("INLINE_SNAPSHOT_DEFAULT_FLAGS" not in environ) is dropped
+    assert found.dropped == (["INLINE_SNAPSHOT_DEFAULT_FLAGS"] if dropped else [])
 
 
 def test_unittest_has_variables_too(tmp_path: Path) -> None:
