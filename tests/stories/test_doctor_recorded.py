@@ -70,7 +70,7 @@ def test_the_lock_is_verified(repo: Repo) -> None:
 def test_fixtures_that_are_not_here_are_no_failure(repo: Repo) -> None:
     sha = hashlib.sha256(TEXT.encode()).hexdigest()
     pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha}\nsize 9\n"
-    repo.commit({ONE: pointer})
+    repo.commit({ONE: pointer, ".gitattributes": f"{ONE} filter=lfs -text\n"})
     check = look(repo)["fixture-lock"]
     assert check.state.value == "warn" and "git lfs pull" in check.remedy
 
