@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from redbucket.core.runspec import RunSpec
     from redbucket.edges.interpreter import Launch
     from redbucket.engine.specs import Specs
+
+Noted = TypeVar("Noted", bound=msgspec.Struct)
 
 
 @dataclass(frozen=True)
@@ -201,9 +203,8 @@ class Session:
             if station.note
         ]
         notes += [
-            Problem(code="sandbox", reason=station.walls, remedy="docs/sandbox.md says what that means")
-            for station in self.stations.values()
-            if station.walls
+            Problem(code="sandbox", reason=walls, remedy="docs/sandbox.md says what that means")
+            for walls in self.walls
         ]
         return msgspec.structs.replace(report, notes=[*report.notes, *notes]) if notes else report
 
@@ -353,6 +354,15 @@ class Session:
         if where not in self.stations:
             self.stations[where] = station_of(self, where)
         return self.stations[where]
+
+    @property
+    def walls(self) -> list[str]:
+        """What shut off the runs that there were, and what did not; empty where no sandbox was asked for."""
+        return [station.walls for station in self.stations.values() if station.walls]
+
+    def told(self, report: Noted) -> Noted:
+        """Return a report with a note of how its runs were shut off, where the policy asks for a sandbox."""
+        return msgspec.structs.replace(report, notes=[*report.notes, *self.walls])  # type: ignore[attr-defined]
 
 
 @contextmanager

@@ -67,6 +67,9 @@ class Station(Protocol):
     def note(self) -> str:
         """What a reader of the report must know of this place, "" for nothing."""
 
+    def no_sandbox(self, *, network: bool) -> str:
+        """Return why runs can have no sandbox here, "" if they can: it is tried."""
+
     @property
     def walls(self) -> str:
         """What shut the runs off, and what did not; "" where nothing was asked for."""
@@ -125,12 +128,12 @@ class LocalStation:
         self, launch: Launch, run: Run, paths: Iterable[str], budget: float | None = None
     ) -> RecordingRunner:
         """As ``Station`` says."""
-        from redbucket.edges import installed, orphans, sandbox, trees
+        from redbucket.edges import installed, orphans, trees
         from redbucket.edges.local import LocalRunner
 
         opened, isolation = self._opened, isolation_of(run)
         sandboxed = self._walls.decide(
-            isolation, "this machine", lambda: sandbox.missing(network=isolation.network)
+            isolation, "this machine", lambda: self.no_sandbox(network=isolation.network)
         )
         orphans.adopt()
         return LocalRunner(
@@ -159,6 +162,12 @@ class LocalStation:
         from redbucket.edges import orphans
 
         return orphans.end()
+
+    def no_sandbox(self, *, network: bool) -> str:
+        """As ``Station`` says."""
+        from redbucket.edges import sandbox
+
+        return sandbox.missing(network=network)
 
     @property
     def walls(self) -> str:
@@ -244,7 +253,7 @@ class RemoteStation:
         isolation, tracked = isolation_of(run), _sources(paths)
         network = isolation.network
         sandboxed = self._walls.decide(
-            isolation, self.name, lambda: str(self.ground.ask("sandbox", {"network": network})["missing"])
+            isolation, self.name, lambda: self.no_sandbox(network=isolation.network)
         )
 
         def make(site: RemoteSite) -> LocalRunner:
@@ -283,6 +292,10 @@ class RemoteStation:
         """As ``Station`` says."""
         broken = sum(runner.broken for runner in self._runners)
         return f"the connection to {self.name} broke; made again: {plural(broken, 'run')}" if broken else ""
+
+    def no_sandbox(self, *, network: bool) -> str:
+        """As ``Station`` says."""
+        return str(self.ground.ask("sandbox", {"network": network})["missing"])
 
     @property
     def walls(self) -> str:

@@ -107,6 +107,7 @@ class Examination:
 
         yield judge.history(self._repository.is_shallow)
         yield from self._base_and_policy()
+        yield self._sandbox()
         yield from self._project()
         yield from self._hooks()
         yield from self._rest()
@@ -170,6 +171,18 @@ class Examination:
             except RedbucketError:
                 continue
         return False
+
+    def _sandbox(self) -> Check:
+        from redbucket.core.errors import RedbucketError
+        from redbucket.engine import doctor as judge
+
+        run = self._policy.run
+        where = "this machine" if run.runner == "local" else run.runner
+        try:
+            missing = self._opened.station(run.runner).no_sandbox(network=run.network)
+        except RedbucketError as error:
+            return judge.failed("sandbox", error)
+        return judge.sandbox(run.sandbox, where, missing)
 
     # the project's interpreter and tests
 

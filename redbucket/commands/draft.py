@@ -72,6 +72,7 @@ def draft(
             model=model,
             budget=budget,
         )
+        report = opened.told(report)
     if calling().folder:
         # the command that comes next is for another folder
         report = msgspec.structs.replace(report, folder=str((folder / out).absolute()))

@@ -73,6 +73,7 @@ def explain(
         report = noise_desk.explain(opened, nodeid, place, head=commit, budget=budget, captures=captures)
         if said := history(opened.repository.common_dir, nodeid):
             report = msgspec.structs.replace(report, notes=[*report.notes, said])
+        report = opened.told(report)
     if form == "html":
         from redbucket.formats.explainhtml import explain_html
 

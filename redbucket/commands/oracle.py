@@ -59,6 +59,7 @@ def oracle(
         report = property_desk.oracle(
             opened, request, most=mutants, budget=budget, resume=folder / resume if resume else None
         )
+        report = opened.told(report)
     if form == "html":
         from redbucket.formats.oraclehtml import oracle_html
 

@@ -54,5 +54,5 @@ def replay(
     recorded = decode(read_file(folder / capture), str(capture))
     with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
         ready = replay_of(opened, recorded, read_file(policy) if policy else None)
-        report = ready.report(runs, str(capture), shrink=shrink)
+        report = opened.told(ready.report(runs, str(capture), shrink=shrink))
     return tell(report, form, output, lambda told: calling().here(replay_text(told)), quiet=quiet)

@@ -55,4 +55,5 @@ def review(
     request = request_of(base, head, policy, head_ref=head_ref, agent=agent)
     with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
         report = property_desk.review(opened, folder / file, request, most=mutants, budget=budget)
+        report = opened.told(report)
     return tell(report, form, output, review_text, quiet=quiet)

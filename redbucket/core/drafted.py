@@ -43,6 +43,7 @@ class DraftReport(msgspec.Struct, frozen=True, kw_only=True):
     base: str = ""
     head: str = ""
     misses: list[MissDraft] = []
+    notes: list[str] = []
     seconds: float = 0.0
 
 

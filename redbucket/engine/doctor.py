@@ -100,6 +100,19 @@ def history(shallow: bool) -> Check:
     return ok("history", "complete")
 
 
+def sandbox(mode: str, where: str, missing: str) -> Check:
+    """Judge whether the policy's wish is met; ``missing`` is why there can be no sandbox ``where`` runs happen."""
+    tried = missing or "bubblewrap is there and starts"
+    if mode == "off":
+        return ok("sandbox", f"off, so runs can do what you can ({tried})")
+    if not missing:
+        return ok("sandbox", f"{mode}: each run gets one ({tried})")
+    remedy = f'install bubblewrap on {where} and allow user namespaces (docs/sandbox.md), or set [run] sandbox = "off"'
+    if mode == "require":
+        return fail("sandbox", f"required, and no run can have one on {where}: {missing}", remedy)
+    return warn("sandbox", f"{mode}: no run will have one on {where}: {missing}", remedy)
+
+
 def policy_difference(present: bytes | None, base: bytes | None) -> Check:
     """Say whether the work tree's policy is the one that counts."""
     if present == base:

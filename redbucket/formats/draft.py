@@ -37,5 +37,6 @@ def draft_text(report: DraftReport) -> str:
         out.append(
             f"  do this: redbucket review {shell(place)} --base {report.base[:12]} --head {report.head[:12]}"
         )
+    out += [f"  note: {line(note)}" for note in report.notes]
     out.append(f"  {report.seconds:.0f} s; written to {line(report.folder)}")
     return "\n".join(out)

@@ -73,6 +73,7 @@ def test_a_repository_without_hooks(repo: Repo, capfd: pytest.CaptureFixture[str
         "protected-branch": "ok",
         "policy": "ok",
         "policy-here": "ok",
+        "sandbox": "ok",
         "interpreter": "ok",
         "seed": "ok",
         "tests": "ok",

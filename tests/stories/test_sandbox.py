@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import sys
@@ -202,3 +203,46 @@ def test_over_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             shop.patch({"shop.py": writes})
             assert shop.gate().exit_code == 0  # what it writes is gone with the sandbox
             assert outside.exists() == (mode == "off")
+
+
+HAD = "each run had a read-only root"
+STATE = {
+    "shop.py": f"CART = []\n\n\n{SHOP}",
+    "tests/test_shop.py": "import shop\n\n\ndef test_add():\n    shop.CART.append(shop.total([1, 2]))\n"
+    "    assert shop.CART[0] == 3\n\n\ndef test_empty():\n    assert not shop.CART\n",
+}
+
+
+@pytest.mark.slow
+def test_explain_and_replay_say_how_they_ran(tmp_path: Path) -> None:
+    shop = Shop.open(tmp_path, STATE, rules=policy(PYTEST) + f'{BRIEF}sandbox = "require"\n')
+    captures = tmp_path / "captures"
+    words = ("tests/test_shop.py::test_empty", "-C", shop.path, "--budget", "240", "--captures", captures)
+    assert HAD in redbucket("explain", *words).out
+    (capture,) = captures.iterdir()
+    assert HAD in redbucket("replay", capture, "-C", shop.path, "-n", "3", "--no-shrink").out
+
+
+@pytest.mark.parametrize("mode", ["off", "require"])
+def test_what_looks_at_tests_says_how_they_ran(tmp_path: Path, mode: str) -> None:
+    shop = Shop.open(tmp_path, STATE, rules=policy(PYTEST) + f'{BRIEF}sandbox = "{mode}"\n')
+    shop.patch({"shop.py": STATE["shop.py"].replace("sum(prices)", "sum(prices) or 1")})
+    told = redbucket("oracle", "--mutants", "1", "-C", shop.path, "--base", "main", "--head", "agent/fix")
+    assert (HAD in told.out) is (mode == "require"), told
+
+
+@pytest.mark.parametrize("mode", ["off", "auto", "require"])
+def test_the_doctor_tries_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
+    shop = Shop.open(tmp_path, rules=policy() + f'sandbox = "{mode}"\n')
+
+    def checks() -> dict[str, dict[str, str]]:
+        out = redbucket("doctor", "-C", shop.path, "--format", "json").out
+        return {check["check"]: check for check in json.loads(out)}
+
+    found = checks()["sandbox"]
+    assert (found["state"], "bubblewrap is there and starts" in found["detail"]) == ("ok", True)
+    monkeypatch.setattr(sandbox, "missing", lambda *, network: "bubblewrap (bwrap) is not installed")
+    found = checks()["sandbox"]
+    assert found["state"] == {"off": "ok", "auto": "warn", "require": "fail"}[mode]
+    assert "is not installed" in found["detail"]
+    assert ("docs/sandbox.md" in found["remedy"]) is (mode != "off")
