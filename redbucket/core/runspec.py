@@ -19,7 +19,7 @@ class RunSpec:
     ``only``), ``files`` limits them to those files; ``lines`` are the product lines to watch, by path; ``data`` changed
     files that are no code, of which it is said who opens them; ``modules`` the
     changed Python files and the dotted names under which they must be imported
-    from the tree; ``roots`` the folders of the tree that go on the import path;
+    from the tree, ``originals`` their ids in base; ``roots`` the folders of the tree that go on the import path;
     ``recorded`` are the patterns under which no file may appear;
     ``masked`` hides from the run that it is a gate's;
     ``used_home`` names an earlier run whose HOME and TMPDIR are used again;
@@ -40,6 +40,7 @@ class RunSpec:
     collect_only: bool = False
     lines: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     modules: Mapping[str, str] = field(default_factory=dict)
+    originals: Mapping[str, str] = field(default_factory=dict)
     roots: tuple[str, ...] = (".",)
     fixtures: tuple[str, ...] = ()
     data: tuple[str, ...] = ()

@@ -413,6 +413,7 @@ class _Run:
             "data": list(spec.data),
             "lines": {path: list(lines) for path, lines in spec.lines.items()},
             "modules": dict(spec.modules),
+            "originals": dict(spec.originals),
             "order": spec.order,
             "shuffle": spec.shuffle,
             "only": list(spec.only) if spec.only is not None else None,

@@ -29,6 +29,7 @@ class Specs:
     timeout: float
     lines: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     modules: Mapping[str, str] = field(default_factory=dict)
+    originals: Mapping[str, str] = field(default_factory=dict)
     fixtures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     watched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     recorded: tuple[str, ...] = ()
@@ -48,6 +49,7 @@ class Specs:
             "roots": self.roots,
             "timeout": self.timeout,
             "modules": self.modules if world != "B" and world != "R" else {},
+            "originals": self.originals if world != "B" and world != "R" else {},
             "fixtures": self.fixtures.get(world, ()),
             "watched": self.watched.get(world, ()),
             "recorded": self.recorded,
@@ -90,6 +92,9 @@ def specs_for(subject: Subject, objects: Objects, *, as_module: bool, timeout: f
         timeout=timeout,
         lines=lines,
         modules=modules,
+        originals={
+            path: entry.oid for path in changed if (entry := subject.sides.base.get(path)) is not None
+        },
         recorded=subject.policy.fixtures.paths,
         data=() if whole else tuple(_data(subject)),
         whole=whole,

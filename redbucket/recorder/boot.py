@@ -5,6 +5,7 @@ import path that holds nothing of the judged tree; the runner and the recorder a
 imported, and only then the tree comes onto the path.
 """
 
+import hashlib
 import json
 import os
 import sys
@@ -75,13 +76,19 @@ def run(package):
     watcher.install()
     outside = [os.path.realpath(folder) for folder in settings["outside"]]
     absolute_roots = [os.path.normpath(os.path.join(tree, root)) for root in settings["roots"]]
-    roots.turn(tree, absolute_roots, outside)
+    roads = roots.turn(tree, absolute_roots, outside)
     parts = roots.InstalledParts(tree, absolute_roots, outside, settings["tracked"])
     if settings["tracked"]:
         sys.meta_path.append(parts)
     # for the processes that tests start, in whatever folder
     path = absolute_roots + [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(path))
+    if roads:
+        from . import descent
+
+        name = hashlib.sha256(settings["key"].encode()).hexdigest()[:12]
+        folder = os.path.join(os.path.dirname(tree), "s" + name)
+        descent.lead(folder, tree, absolute_roots, outside)
     cassettes = played.Played()
     sys.meta_path[:0] = [seeds.PinOnImport(), cassettes]
     watched = {os.path.join(tree, p): numbers for p, numbers in settings["lines"].items()}
@@ -115,7 +122,10 @@ def run(package):
         channel.send(
             "origins",
             foreign=roots.foreign(tree, outside, parts.taken),
-            elsewhere=roots.loaded_from(settings["modules"], tree),
+            elsewhere={
+                **roots.copies(settings["originals"], tree),
+                **roots.loaded_from(settings["modules"], tree),
+            },
             parts=parts.taken,
             patched=parts_of_it.changed(tree),
             dropped=rewriting.dropped,

@@ -39,13 +39,18 @@ def _of_environment(path, outside):
 
 
 def turn(tree, roots, outside):
-    """Put ``roots`` first on ``sys.path`` and turn every road into ``outside`` to ``tree``."""
-    turned = []
+    """Put ``roots`` first on ``sys.path`` and turn every road into ``outside`` to ``tree``.
+
+    Return whether there may be such a road.
+    """
+    turned, roads = [], False
     for path in sys.path:
         twin = None if not path or _of_environment(path, outside) else _mapped(path, outside, tree)
         if twin is None:
             turned.append(path)
-        elif os.path.isdir(twin):
+            continue
+        roads = True
+        if os.path.isdir(twin):
             turned.append(twin)
     sys.path[:] = list(dict.fromkeys(list(roots) + turned))
     strangers = False
@@ -55,14 +60,17 @@ def turn(tree, roots, outside):
         if module.startswith(("_frozen_importlib", "importlib")):
             continue
         strangers = True
-        _turn_object(finder, outside, tree)
+        # a finder of no known kind may lead anywhere; setuptools' own only stands in for distutils
+        roads = roads or module != "_distutils_hack"
+        roads = _turn_object(finder, outside, tree) or roads
         if "editable" in module and module in sys.modules:
-            _turn_object(sys.modules[module], outside, tree)
+            roads = _turn_object(sys.modules[module], outside, tree) or roads
     if strangers:
         sys.meta_path.insert(0, TreeFirst(roots))
     for cached in list(sys.path_importer_cache):
         if _mapped(cached, outside, tree) and not _of_environment(cached, outside):
             del sys.path_importer_cache[cached]
+    return roads
 
 
 class TreeFirst:
@@ -85,10 +93,12 @@ class TreeFirst:
 
 
 def _turn_object(holder, outside, tree):
+    """Turn what an object holds of paths; True if there was one."""
     try:
         names = list(vars(holder))
     except TypeError:
-        return
+        return False
+    changed = False
     for name in names:
         if name.startswith("__"):
             continue
@@ -96,10 +106,12 @@ def _turn_object(holder, outside, tree):
         if isinstance(value, (dict, list, str)):
             turned = _turn_value(value, outside, tree, 0)
             if turned != value:
+                changed = True
                 try:
                     setattr(holder, name, turned)
                 except (AttributeError, TypeError):
                     continue
+    return changed
 
 
 def _turn_value(value, outside, tree, depth):
@@ -137,7 +149,7 @@ class InstalledParts:
 
     def find_spec(self, name, path=None, target=None):
         """Return the installed copy's spec for a module that the tree lacks."""
-        from importlib.machinery import PathFinder
+        from importlib.machinery import PathFinder, SourceFileLoader
 
         leaf = name.rpartition(".")[2]
         for relative, places in self._places(name, path):
@@ -147,6 +159,8 @@ class InstalledParts:
             spec = PathFinder.find_spec(name, places)
             if spec is not None and spec.origin is not None:
                 self.taken[name] = spec.origin
+                if type(spec.loader) is SourceFileLoader:
+                    spec.loader = _silent(SourceFileLoader)(spec.loader.name, spec.loader.path)
                 return spec
         return None
 
@@ -178,6 +192,16 @@ class InstalledParts:
         return MetadataPathFinder.find_distributions(wanted)
 
 
+def _silent(loader):
+    """Return ``loader`` that writes no bytecode: what it loads may lie in the user's work tree."""
+
+    class Silent(loader):
+        def set_data(self, path, data, **how):
+            pass
+
+    return Silent
+
+
 def foreign(tree, outside, allowed):
     """Return {module: file} of loaded modules that came from the user's work tree."""
     found = {}
@@ -204,3 +228,50 @@ def loaded_from(files, tree):
         if isinstance(origin, str) and not _inside(os.path.realpath(origin), os.path.realpath(tree)):
             elsewhere[path] = origin
     return elsewhere
+
+
+def copies(originals, tree):
+    """Return {path: file} for changed files of which another copy, with base's bytes, was loaded from elsewhere.
+
+    ``originals`` maps a path in the tree to the git id of its bytes in base. The installed copy may have another
+    module name than the path (``package_dir``). Where the tree's file was loaded, too, the other one is a dependency.
+    """
+    names = {}
+    for path in originals:
+        names.setdefault(os.path.basename(path), []).append(path)
+    loaded, found = set(), {}
+    root = os.path.realpath(tree)
+    for module in list(sys.modules.values()):
+        origin = getattr(module, "__file__", None)
+        if not isinstance(origin, str) or os.path.basename(origin) not in names:
+            continue
+        real = os.path.realpath(origin)
+        if _inside(real, root):
+            loaded.add(os.path.relpath(real, root).replace(os.sep, "/"))
+            continue
+        data = _read(real)
+        if len(data) < (_TELLING if os.path.basename(origin) == "__init__.py" else 1):
+            continue
+        for path in names[os.path.basename(origin)]:
+            if originals[path] == _blob_id(data, len(originals[path])):
+                found[path] = origin
+    return {path: origin for path, origin in found.items() if path not in loaded}
+
+
+# A shorter __init__.py may be the same by chance: ``from .core import *``.
+_TELLING = 64
+
+
+def _read(path):
+    try:
+        with open(path, "rb") as stream:
+            return stream.read()
+    except OSError:
+        return b""
+
+
+def _blob_id(data, digits):
+    import hashlib
+
+    algorithm = hashlib.sha1 if digits == 40 else hashlib.sha256
+    return algorithm(b"blob %d\0" % len(data) + data).hexdigest()

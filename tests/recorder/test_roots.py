@@ -201,3 +201,115 @@ def test_a_deleted_module_is_not_found_again(tmp_path: Path) -> None:
     r = record(tmp_path, files, outside=(str(work),), tracked=("pkg/__init__.py", "pkg/gone.py"))
     assert set(r.outcomes.values()) == {"passed"}, r.of("end")
     assert set(r.footer["parts"]) == {"pkg._built", "_top"}
+
+
+CHILDREN = """
+    import asyncio, os, subprocess, sys
+    WORDS = ["-c", "import pkg.sub; print(pkg.sub.WHO)"]
+    def seen(env, python=sys.executable, **how):
+        done = subprocess.run([python] + WORDS, env=env, cwd="/", capture_output=True, text=True, **how)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+    def test_inherited(): assert seen(None) == "tree"
+    def test_own(): assert seen({"PATH": os.environ["PATH"]}) == "tree"
+    def test_own_path(): assert seen({"PYTHONPATH": "/nowhere"}) == "tree"
+    def test_bytes(): assert seen({b"A": b"b"}) == "tree"
+    def test_script(): assert seen({"PATH": os.path.dirname(sys.executable)}, "script") == "tree"
+    def test_grandchild():
+        code = "import subprocess, sys; subprocess.run([sys.executable] + %r, cwd='/')" % WORDS
+        assert subprocess.check_output([sys.executable, "-c", code], env={}, text=True).strip() == "tree"
+    def test_asyncio():
+        async def run():
+            made = await asyncio.create_subprocess_exec(sys.executable, *WORDS, env={}, stdout=-1)
+            return (await made.communicate())[0]
+        assert asyncio.run(run()).strip() == b"tree"
+    def test_other_programs_get_what_they_were_given():
+        assert subprocess.check_output(["/usr/bin/env"], env={"A": "b"}, text=True) == "A=b\\n"
+    def test_the_environments_own_customs_are_kept():
+        code = "import sys, sitecustomize; print(sys.customs, sitecustomize.OWN)"
+        assert subprocess.check_output([sys.executable, "-c", code], env={}, text=True) == "1 1\\n"
+    def test_what_is_wrong_is_wrong():
+        for env in ({"A": 1}, {1: "A"}, 7):
+            try:
+                subprocess.run([sys.executable, "-c", ""], env=env)
+            except (TypeError, AttributeError): pass
+            else: raise AssertionError(env)
+"""
+
+
+@pytest.mark.parametrize("road", ["a path", "a finder", "a mapping"])
+def test_children_see_the_tree_whatever_environment_they_get(
+    tmp_path: Path, finder_env: tuple[str, Path], road: str
+) -> None:
+    python, work = finder_env
+    site = next((tmp_path / "env" / "lib").glob("python*/site-packages"))
+    if road == "a path":
+        (site / "zz.pth").write_text(f"{work}/src\n")
+    elif road == "a mapping":  # setuptools, where the folder has another name than the package
+        mapping = f"{{'pkg': {str(work / 'src' / 'pkg')!r}}}"
+        finder = FINDER.replace('[{work!r} + "/src" + ("/pkg" if "." in name else "")]', "_of(name)")
+        text = finder.format(attribute="MAPPING = " + mapping).replace(
+            "sys.meta_path.insert",
+            "import os\ndef _of(name):\n    place = Finder.MAPPING['pkg']\n"
+            "    return [place if '.' in name else os.path.dirname(place)]\nsys.meta_path.insert",
+        )
+        (site / "pkg_finder.py").write_text(text)
+    (site / "sitecustomize.py").write_text(
+        "import sys\nOWN = 1\nsys.customs = getattr(sys, 'customs', 0) + 1\n"
+    )
+    script = tmp_path / "env" / "bin" / "script"
+    script.write_text(f"#!{python}\nimport pkg.sub; print(pkg.sub.WHO)\n")
+    script.chmod(0o755)
+    r = record(
+        tmp_path,
+        {**_sources("tree"), "tests/test_pkg.py": CHILDREN},
+        python=python,
+        roots=("src", "."),
+        outside=(str(work),),
+    )
+    assert {name: outcome for name, outcome in r.outcomes.items() if outcome != "passed"} == {}, r.of("end")
+    assert len(r.outcomes) == 10
+
+
+def test_a_copy_under_another_name_is_named(tmp_path: Path, finder_env: tuple[str, Path]) -> None:
+    """``package_dir``, installed and not editable: the module has no name that its path tells."""
+    import hashlib
+
+    python, _ = finder_env
+    site = next((tmp_path / "env" / "lib").glob("python*/site-packages"))
+    base = "def add(a, b):\n    return a + b  # as it was installed, and long enough to be told by\n"
+    (site / "renamed").mkdir()
+    (site / "renamed" / "m.py").write_text(base)
+    (site / "renamed" / "__init__.py").write_text("")
+    made = f"blob {len(base)}\0{base}".encode()
+    files = {
+        "lib/core/__init__.py": "",
+        "lib/core/m.py": base.replace("+", "-"),
+        "tests/test_pkg.py": "import renamed.m\ndef test_a(): pass\n",
+    }
+    originals = {
+        "lib/core/m.py": hashlib.sha1(made).hexdigest(),
+        "lib/core/__init__.py": hashlib.sha1(b"blob 0\0").hexdigest(),
+    }
+    r = record(tmp_path / "one", files, python=python, originals=originals)
+    assert r.footer["elsewhere"] == {"lib/core/m.py": str(site / "renamed" / "m.py")}
+    # a vendored copy beside a dependency: the tree's own was tested
+    files["tests/test_pkg.py"] = "import renamed.m, lib.core.m\ndef test_a(): pass\n"
+    assert record(tmp_path / "two", files, python=python, originals=originals).footer["elsewhere"] == {}
+
+
+def test_what_is_taken_from_the_work_tree_leaves_no_bytecode_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    work = tmp_path / "work"
+    (work / "pkg").mkdir(parents=True)
+    (work / "pkg" / "__init__.py").write_text("")
+    (work / "pkg" / "_version.py").write_text("version = '9'\n")
+    files = {
+        "pkg/__init__.py": "",
+        "test_a.py": "from pkg._version import version\ndef test_a(): assert version == '9'\n",
+    }
+    r = record(tmp_path, files, outside=(str(work),), tracked=("pkg/__init__.py",))
+    assert set(r.outcomes.values()) == {"passed"}, r.of("end")
+    assert sorted(path.name for path in (work / "pkg").iterdir()) == ["__init__.py", "_version.py"]
