@@ -81,7 +81,8 @@ class MovedFixture(msgspec.Struct, frozen=True, kw_only=True):
 class GateReport(msgspec.Struct, frozen=True, kw_only=True):
     """What ``redbucket gate --format json`` prints.
 
-    ``added`` are the paths of findings that the base does not have; ``signatures`` says whether its policy
+    ``added`` are the paths of findings that the base does not have, ``untouched`` those that the patch leaves as
+    they are, so that there is nothing to put back; ``signatures`` says whether base's policy
     names signers, so that a person can endorse. ``offered`` is what was judged over HEAD where it is in no
     commit yet ("the index"), and "" for a range. ``oracle`` is what the policy's ``oracle`` saw, if it looked.
     """
@@ -105,6 +106,7 @@ class GateReport(msgspec.Struct, frozen=True, kw_only=True):
     notes: list[Problem] = []
     counts: dict[str, int] = {}
     added: list[str] = []
+    untouched: list[str] = []
     signatures: bool = False
     untrusted_green: bool = False
     reruns: int = 0

@@ -19,6 +19,8 @@ INTRODUCED = "introduced"
 ALREADY_RED = "already red"
 ALREADY_NOISY = "already noisy"
 UNSHOWN = "not shown to come from the patch"
+UNCOLLECTED = "fix the code until the test can be collected"
+GONE = "bring the test back"
 RED_BEFORE = "red in base too, so not this patch's: mend it there"
 
 
@@ -121,8 +123,8 @@ def row_of(name: str, trials: Trials, facts: Facts) -> Row:
         introduced=introduced,
         state=state,
         cause=cause,
-        why=_sentences(decision.why, _extra(facts, state)),
-        spend=RED_BEFORE if state == ALREADY_RED else decision.spend,
+        why=_sentences(decision.why, _extra(facts, state, evidence.message)),
+        spend=_spend(evidence, decision, state),
         doubt=_doubt(name, trials, evidence, decision) if introduced else None,
         outcomes=outcomes,
         fixtures=sorted({*facts.moved, *facts.off_lock}),
@@ -144,6 +146,15 @@ def _experiments(
     if len(found) < 2 and bucket is not Bucket.NOISE:
         return []
     return found if cause is not None else unconfirmed(found)
+
+
+def _spend(evidence: Evidence, decision: Decision, state: str) -> str:
+    if state == ALREADY_RED:
+        return RED_BEFORE
+    # no property is written over what can't be imported
+    if decision.bucket is Bucket.INVARIANT_MISS and set(evidence.outcomes) == {Outcome.MISSING}:
+        return UNCOLLECTED if evidence.message else GONE
+    return decision.spend
 
 
 def _sentences(why: str, more: list[str]) -> str:
@@ -207,10 +218,11 @@ def _noise_standing(name: str, trials: Trials) -> tuple[str, bool | None]:
     return UNSHOWN, False
 
 
-def _extra(facts: Facts, state: str) -> list[str]:
+def _extra(facts: Facts, state: str, message: str) -> list[str]:
     said = list(facts.notes)
     if facts.vanished:
-        said.append("The test is in base and is gone with the patch.")
+        lost = "can't be collected" if message else "is gone"
+        said.append(f"The test is in base and {lost} with the patch.")
     if facts.other_fixture_passes and facts.moved:
         said.append(
             f"It passes with the patch's own bytes of {', '.join(facts.moved)}: if the new behaviour is "

@@ -22,6 +22,14 @@ def file_of(nodeid: str, paths: Container[str]) -> str | None:
     return None
 
 
+def stands_for(place: str, nodeid: str) -> bool:
+    """True if ``place``, which could not be collected, is the test or holds it: its file, folder, module or class."""
+    if place in ("", ".", nodeid):
+        return True
+    dotted = "::" not in nodeid and "/" not in nodeid  # unittest's ids; beside a folder "a" stands "a.py"
+    return nodeid.startswith((f"{place}::", f"{place}/", *([f"{place}."] if dotted else ())))
+
+
 def pytest_id(nodeid: str, paths: Container[str]) -> str:
     """Return a unittest id in pytest's form (``path::Class::test``); others as they are."""
     path = file_of(nodeid, paths)

@@ -25,7 +25,7 @@ from redbucket.core.treescopes import TreeScopes
 from redbucket.engine.ports import Bench, Objects
 from redbucket.engine.specs import Specs
 from redbucket.engine.subject import Subject
-from redbucket.engine.troubles import troubles_of
+from redbucket.engine.troubles import first_line, troubles_of
 
 _EXAMPLES = 40
 _MOST = 250
@@ -207,7 +207,7 @@ class Draft:
                 "install it where the tests run: pip install hypothesis",
             )
         if error:
-            raise Undecided("draft-broken", f"the candidates do not import on base: {error[-300:]}", "")
+            raise Undecided("draft-broken", f"the candidates do not import on base: {first_line(error)}", "")
         return base
 
     # -- the ghostwriter ----------------------------------------------------------------------------

@@ -275,6 +275,9 @@ class _Report:
             added=sorted(
                 {f.path for f in self.findings if f.path and f.path not in self.subject.base.entries}
             ),
+            untouched=sorted(
+                {f.path for f in self.findings if f.path and f.path not in self.subject.touched}
+            ),
             signatures=bool(self.subject.policy.identity.allowed_signers),
             head=patch.head,
             offered=self._offered,

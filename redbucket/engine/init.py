@@ -12,6 +12,7 @@ from redbucket.core.policy import Policy
 from redbucket.core.sighting import Proposed, Sighting, Trial
 from redbucket.engine import initci, inithooks, initpolicy
 from redbucket.engine.doctor import Configured
+from redbucket.engine.troubles import first_line
 
 WHAT = ("policy", "lock", "pre-commit", "workflow", "agents")
 _SHOWN = 3
@@ -48,7 +49,7 @@ def require_tests(trial: Trial, tried: Sequence[str], interpreter: str) -> None:
     """Raise Undecided "no-tests-seen" where nothing was collected: a policy would rest on a guess."""
     if trial.count:
         return
-    reason = trial.broken or next(iter(trial.errors.values()), "") or "nothing was collected"
+    reason = trial.broken or next(map(first_line, trial.errors.values()), "") or "nothing was collected"
     raise Undecided(
         "no-tests-seen",
         f"no test ran, by {' or '.join(tried)} with {interpreter}: {' '.join(reason.split())[-400:]}",

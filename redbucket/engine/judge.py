@@ -15,7 +15,7 @@ from redbucket.core.frozen import Frozen
 from redbucket.core.records import Outcome, Run
 from redbucket.core.report import Row
 from redbucket.core.runspec import RunSpec, full_runs
-from redbucket.core.testpath import file_of
+from redbucket.core.testpath import file_of, stands_for
 from redbucket.core.trials import Trials, all_failed, all_passed
 from redbucket.engine.aside import USED_HOME, Aside
 from redbucket.engine.causes import Causes
@@ -164,7 +164,7 @@ class Judge:
         return [n for n in trials.names(collected).values() if not self._trusted_change(n)]
 
     def _note_missing(
-        self, head: Sequence[Run], expected: Iterable[str], collected: Run, trials: Trials
+        self, head: Sequence[Run], expected: Sequence[str], collected: Run, trials: Trials
     ) -> None:
         for run in head:
             if run.broken:
@@ -173,9 +173,8 @@ class Judge:
             for name in expected:
                 if name not in present:
                     trials.missing(name, ("H", "plain"), _why_missing(name, run), run.seed)
-            known_files = {n.partition("::")[0] for n in expected}
             for path, reason in run.errors.items():
-                if path not in known_files and path not in present:
+                if path not in present and not any(stands_for(path, name) for name in expected):
                     trials.missing(path, ("H", "plain"), reason, run.seed)
                     if path in collected.errors:
                         trials.missing(path, ("B", "plain"), collected.errors[path], run.seed)
@@ -297,9 +296,6 @@ def _works_in_base(trials: Trials, name: str) -> bool:
 
 
 def _why_missing(name: str, run: Run) -> str:
-    path = name.partition("::")[0]
-    for place in (path, name):
-        if place in run.errors:
-            return run.errors[place]
-    dotted = [e for e in run.errors if name.startswith(e + ".")]
-    return run.errors[dotted[0]] if dotted else ""
+    """Return why a test could not be collected, "" if it is just not there; the nearest place knows best."""
+    places = [place for place in run.errors if stands_for(place, name)]
+    return run.errors[max(places, key=len)] if places else ""

@@ -131,7 +131,20 @@ class Said:
         agent = self.subject.identity.agent or _has_reason(trials, name)
         reason = next((t.message for t in trials.tests(name, "H") if t.message), "")
         path = file_of(name, self.subject.sides.base)
+        touched = path in self.subject.touched
         signers = bool(self.subject.policy.identity.allowed_signers)
+        # to approve bytes that the patch leaves alone approves nothing
+        person = (
+            approval(path, signers=signers)
+            if path and touched
+            else "have a person make the change in a commit and on a branch of their own"
+        )
+        if reason:
+            back = f"fix the code until {path or 'the test'} can be collected"
+        elif touched:
+            back = "bring the test back"
+        else:
+            back = "bring the test back in what it is made from (a table of rows, say): its own file is as in base"
         return Finding(
             rule="vanished-test",
             severity=Severity.REFUSE if agent else Severity.WARN,
@@ -139,12 +152,7 @@ class Said:
             nodeid=name,
             reason="base collects this test and head does not"
             + (f": {first_line(reason)}" if reason else ""),
-            remedy="bring the test back, or, if it is to go, "
-            + (
-                approval(path, signers=signers)
-                if path
-                else "have a person remove it in a commit and on a branch of their own"
-            ),
+            remedy=f"{back}, or, if it is to go, {person}",
         )
 
     def rewritten(self, head: Sequence[Run], base: Run | None) -> None:

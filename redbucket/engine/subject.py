@@ -75,6 +75,11 @@ class Subject:
         """The net changes that are no judge side."""
         return tuple(c for c in self.net if not self.judge.is_judge(c.path))
 
+    @cached_property
+    def touched(self) -> frozenset[str]:
+        """The paths that the patch changes, against the merge base or in the merge tree."""
+        return frozenset(change.path for change in (*self.patch.changes, *self.net))
+
     def context(self, today: date | None = None, *, scope: str = "") -> Context:
         """Return what the static guards are given.
 

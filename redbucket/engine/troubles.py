@@ -25,6 +25,8 @@ def troubles_of(head: Sequence[Run], collected: Run) -> list[Problem]:
     for key, (code, reason, remedy) in said.items():
         if code == "report-incomplete" and not collected.broken:
             remedy = _OF_THE_PATCH
+        elif code == "record-incomplete" and _BEFORE_ANY in reason and not collected.broken:
+            remedy = _NOT_STARTED
         which = f"run{'s' if len(ids[key]) > 1 else ''} {', '.join(map(str, ids[key]))}"
         troubles.append(Problem(code=code, reason=f"{which}: {reason}", remedy=remedy))
     if collected.broken and collected.session.runner == "junit":
@@ -49,6 +51,10 @@ _EARLY_END_OF_BASE = "fix what ends the collection early, at base"
 _OF_THE_PATCH = (
     "base's report is whole, so it is the patch that ends the run: see the end of its output above, for instance an "
     "error of the compiler"
+)
+_BEFORE_ANY = "before the first test"
+_NOT_STARTED = (
+    "base's tests can be collected, so the patch ends the run: fix the error that its output ends with"
 )
 _REPORT = (
     "make [run] command write a whole report where [run] report says, in a tree that has none, and end red only for "
@@ -115,7 +121,7 @@ def no_tests(run: Run) -> Problem:
         path = min(run.errors)
         return Problem(
             code="no-tests",
-            reason=f"no test could be collected: {path}: {_last_line(run.errors[path])}",
+            reason=f"no test could be collected: {path}: {first_line(run.errors[path])}",
             remedy=f"make the tests importable with {run.session.interpreter}",
         )
     return Problem(
@@ -137,7 +143,3 @@ def out_of_time() -> Problem:
 def first_line(text: str) -> str:
     """Return the first line that is not empty, bounded."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")[:300]
-
-
-def _last_line(text: str) -> str:
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")[:300]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
 
 from redbucket.core.buckets import Bucket
@@ -85,9 +85,15 @@ def reasons(report: GateReport, groups: dict[Group, list[Row]]) -> list[str]:
     if report.summary:
         return [report.summary]
     parts = [
-        f"{plural(len(groups[group]), 'test')} {says}" for group, says in _REASONS.items() if groups[group]
+        f"{plural(len(groups[group]), 'test')} {says}{_by(groups[group])}"
+        for group, says in _REASONS.items()
+        if groups[group]
     ]
-    refused = Counter(f.rule for f in refusals(report.findings))
+    # what can't be collected is broken, and said: it is not gone as well
+    said = {row.nodeid for row in groups[Group.MISS] if uncollected(row)}
+    refused = Counter(
+        f.rule for f in refusals(report.findings) if f.rule != "vanished-test" or f.nodeid not in said
+    )
     for rule, n in refused.most_common():
         one, many = _RULES.get(rule, (f"finding of {rule}", f"findings of {rule}"))
         parts.append(f"{n:,} {one if n == 1 else many}")
@@ -109,6 +115,21 @@ def reasons(report: GateReport, groups: dict[Group, list[Row]]) -> list[str]:
     return [f"{plural(passed, 'test')} passed every time, none got worse"] + (
         [f"{already:,} red or noisy as before"] if already else []
     )
+
+
+def uncollected(row: Row) -> str:
+    """Return the error that keeps a test from being collected, in one line; "" if it was collected."""
+    gone = set(row.outcomes.get("H", ())) == {"missing"}
+    return row.message.partition("\n")[0].strip() if gone else ""
+
+
+def _by(rows: Sequence[Row]) -> str:
+    """Return the error that keeps most of ``rows`` from being collected, as the end of a sentence."""
+    errors = Counter(filter(None, map(uncollected, rows)))
+    if not errors:
+        return ""
+    error, count = errors.most_common(1)[0]
+    return f": {error}" if count == len(rows) else f" ({count:,} by {error})"
 
 
 def summary(report: GateReport) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from redbucket.core.findings import refusals
@@ -11,7 +11,7 @@ from redbucket.core.plural import plural
 from redbucket.core.report import GateReport, Row, Verdict
 from redbucket.core.wellknown import SHARED_CONFIG
 from redbucket.formats.clean import shell
-from redbucket.formats.phrases import Group
+from redbucket.formats.phrases import Group, uncollected
 from redbucket.formats.rules import ENDORSABLE
 
 _NAMED = 3
@@ -36,7 +36,9 @@ class Step(NamedTuple):
 
 def steps(report: GateReport, groups: dict[Group, list[Row]]) -> list[Step]:
     """Return what to do about the verdict, most urgent first."""
-    out = [*_misses(report, groups[Group.MISS]), *_files(report), *_drift(report, groups[Group.DRIFT])]
+    broken = groups[Group.MISS]
+    said = frozenset(row.nodeid for row in broken if uncollected(row))
+    out = [*_misses(report, broken), *_files(report, said), *_drift(report, groups[Group.DRIFT])]
     if noisy := groups[Group.NOISE]:
         out.append(
             Step(
@@ -96,6 +98,22 @@ def _once(steps: Iterable[Step]) -> Iterator[Step]:
 
 
 def _misses(report: GateReport, rows: Sequence[Row]) -> list[Step]:
+    by: dict[str, list[Row]] = {}
+    for row in rows:
+        by.setdefault(uncollected(row), []).append(row)
+    rest = by.pop("", [])
+    out = [
+        Step(f"fix the code: {error}. It keeps {_these(stopped)} from being collected:", _ids(stopped))
+        for error, stopped in list(by.items())[:_NAMED]
+    ]
+    return [*out, *_failing(report, rest)]
+
+
+def _these(rows: Sequence[Row]) -> str:
+    return "this test" if len(rows) == 1 else "these tests"
+
+
+def _failing(report: GateReport, rows: Sequence[Row]) -> list[Step]:
     if not rows:
         return []
     # what is only skipped or gone broke no law that could be written down
@@ -126,14 +144,17 @@ def _count(kinds: Sequence[str]) -> str:
     return " and ".join(f"{kind} {n} of {len(kinds)}" for kind, n in Counter(kinds).items())
 
 
-def _files(report: GateReport) -> list[Step]:
+def _files(report: GateReport, said: Collection[str]) -> list[Step]:
+    """Return what to do about refused files; ``said`` are the tests of which the error is named already."""
     refused = refusals(report.findings)
+    untouched = set(report.untouched)
     # a file that is source as well is not thrown back whole: its finding says which part it is
     whole = [
         f
         for f in refused
         if f.path
         and f.rule in ENDORSABLE
+        and f.path not in untouched
         and not _shared(f.path)
         and (report.identity.agent or f.rule not in _MENDED)
     ]
@@ -150,7 +171,7 @@ def _files(report: GateReport) -> list[Step]:
             if report.signatures
             else Step(_COMMIT),
         ]
-    others = [f for f in refused if f not in whole]
+    others = [f for f in refused if f not in whole and not (f.rule == "vanished-test" and f.nodeid in said)]
     out += [Step(text) for text in list(dict.fromkeys(f.remedy for f in others if f.remedy))[:_NAMED]]
     return out
 

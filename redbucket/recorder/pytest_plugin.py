@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from . import failures, options, results, seeds, updates
+from . import collecting, failures, options, results, seeds, updates
 from .channel import cut
 from .narrow import Narrow
 from .phases import Phases
@@ -28,6 +28,8 @@ class Recorder:
         self._phases = Phases()
         self._failure = None
         self._errors = {}
+        self._raised = None
+        self._tree = tree
         self._reads = Reads(watch, lines, tree)
         self.results = results.Results(settings, channel, watch, lines, tree)
         self.rewriting = None  # boot gives it
@@ -89,10 +91,19 @@ class Recorder:
         if name:
             self._channel.send("collecting", nodeid="")
 
+    def pytest_exception_interact(self, call, report):
+        """Keep what a collector raised until its report comes: the report has text alone."""
+        if isinstance(report, pytest.CollectReport):
+            self._raised = report.nodeid, call.excinfo.value
+
     def pytest_collectreport(self, report):
         """Keep why a file could not be collected."""
+        raised, self._raised = self._raised, None
         if report.failed:
-            self._errors[failures.normalise_nodeid(report.nodeid)] = cut(str(report.longrepr), 2000)
+            reason = str(report.longrepr)
+            if raised is not None and raised[0] == report.nodeid:
+                reason = collecting.of_error(raised[1], reason, self._tree)
+            self._errors[failures.normalise_nodeid(report.nodeid)] = cut(reason, 2000)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session):

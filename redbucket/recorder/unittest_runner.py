@@ -4,7 +4,7 @@ import sys
 import time
 import unittest
 
-from . import failures, results, seeds
+from . import collecting, failures, results, seeds
 from .channel import cut
 from .uses import Uses
 
@@ -90,7 +90,9 @@ class Recorder:
         for test in _flat(program.test):
             if type(test).__name__ == "_FailedTest":
                 name = failures.normalise_nodeid(test.id().rpartition("_FailedTest.")[2])
-                errors[name] = cut(str(getattr(test, "_exception", "")), 2000)
+                # "Failed to import test module: NAME", and the traceback as text
+                said = str(getattr(test, "_exception", ""))
+                errors[name] = cut(collecting.of_traceback(said, self._tree), 2000)
             elif type(test).__name__ == "ModuleSkipped":
                 continue  # a module that raised SkipTest on import has no tests, as under pytest
             else:

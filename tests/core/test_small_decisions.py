@@ -16,7 +16,7 @@ from redbucket.core.compare import redder_by_chance, redder_in_strata
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.report import Problem, Row, Verdict
 from redbucket.core.seeds import derive
-from redbucket.core.testpath import file_of, pytest_id
+from redbucket.core.testpath import file_of, pytest_id, stands_for
 from redbucket.core.verdict import count, decide
 from redbucket.engine.scout import choose_scouted
 
@@ -145,3 +145,23 @@ def test_several_conditions_by_counting_all_ways() -> None:
     )
     # what both always do, and what one world did not run, says nothing
     assert redder_in_strata([(4, 4, 0, 4), (3, 3, 5, 5), (0, 2, 0, 2), (2, 2, 0, 0)]) == pytest.approx(1 / 70)
+
+
+@pytest.mark.parametrize(
+    ("place", "nodeid", "holds"),
+    [
+        ("tests/test_m.py", "tests/test_m.py::test_a[1]", True),
+        ("tests/test_m.py::T", "tests/test_m.py::T::test_a", True),
+        ("tests", "tests/test_m.py::test_a", True),
+        (".", "tests/test_m.py::test_a", True),
+        ("tests.test_m", "tests.test_m.T.test_a", True),
+        ("tests", "tests.test_m.T.test_a", True),
+        ("tests.test_m", "tests.test_m", True),
+        ("tests/test_m.py", "tests/test_mm.py::test_a", False),
+        ("tests.test_m", "tests.test_mm.T.test_a", False),
+        ("a", "a.py::test_a", False),  # a folder beside a module of its name
+        ("tests/test_new.py", "tests/test_m.py::test_a", False),
+    ],
+)
+def test_what_could_not_be_collected_stands_for_what_is_in_it(place: str, nodeid: str, holds: bool) -> None:
+    assert stands_for(place, nodeid) is holds

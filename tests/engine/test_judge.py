@@ -59,6 +59,7 @@ def judge(
         policy=Policy(),
         judge=side,
         sides=sides,
+        touched=frozenset(path for path in merged if base.get(path) != merged[path]),
         distrusted=distrusted,
         identity=SimpleNamespace(agent=agent),
         merged_tree="m",

@@ -6,10 +6,11 @@ from typing import Any
 
 import msgspec
 
+from redbucket.core.buckets import Bucket
 from redbucket.core.calling import Calling
 from redbucket.core.findings import Finding, Severity
-from redbucket.core.report import GateReport, IdentityReport, Problem, Verdict
-from redbucket.formats.phrases import grouped
+from redbucket.core.report import GateReport, IdentityReport, Problem, Row, Verdict
+from redbucket.formats.phrases import grouped, summary
 from redbucket.formats.steps import Step, steps
 from redbucket.formats.text import render
 from tests.formats import reports as r
@@ -45,6 +46,76 @@ def test_who_names_a_head_is_told_on_which_branch_to_put_it_right() -> None:
     named = refused("flakes.toml", command="redbucket gate --head agent/x")
     assert named[0].text.startswith("on the patch's branch put back what judges")
     assert refused("flakes.toml", command="git commit")[0].text.startswith("put back what judges")
+
+
+def test_nothing_is_put_back_where_the_patch_changes_nothing() -> None:
+    """`git checkout` of a file that is as in base leaves nothing to commit: the finding's own remedy is said."""
+    found = refused("tests/test_a.py", "tests/test_b.py", rule="vanished-test", untouched=["tests/test_a.py"])
+    assert [c for c in commands(found) if "git checkout" in c] == [
+        f"git checkout {'b' * 12} -- tests/test_b.py"
+    ]
+    assert "look at tests/test_a.py" in [step.text for step in found]
+    alone = refused("tests/test_a.py", rule="vanished-test", untouched=["tests/test_a.py"])
+    assert not any("git" in command for command in commands(alone)[:-1])
+
+
+def _gone(name: str, message: str) -> Row:
+    return Row(
+        nodeid=f"tests/test_m.py::{name}",
+        bucket=Bucket.INVARIANT_MISS,
+        introduced=True,
+        blocks=True,
+        outcomes={"H": ["missing"] * 3, "B": ["passed"]},
+        message=message,
+    )
+
+
+def _lost(*rows: Row) -> GateReport:
+    findings = [
+        Finding(
+            rule="vanished-test",
+            severity=Severity.REFUSE,
+            path="tests/test_m.py",
+            nodeid=row.nodeid,
+            reason="gone",
+            remedy="bring it back",
+        )
+        for row in rows
+        if row.outcomes["H"][0] == "missing"
+    ]
+    return GateReport(
+        verdict=Verdict.REFUSE,
+        exit_code=1,
+        base="b" * 40,
+        head="c" * 40,
+        tests=list(rows),
+        findings=findings,
+        untouched=["tests/test_m.py"],
+    )
+
+
+def test_a_product_that_does_not_import_is_named_by_its_error() -> None:
+    error = "SyntaxError: invalid syntax (m.py:6)"
+    report = _lost(_gone("test_a", f"{error}\n  m.py:6: def ("), _gone("test_b", error))
+    assert summary(report) == f"REFUSE: 2 tests broken by this patch: {error}"
+    first, *rest = steps(report, grouped(report.tests))
+    assert (error in first.text, len(first.subjects)) == (True, 2)
+    # no property can be drafted over it, and nothing is put back
+    assert [command for step in rest for command in step.commands] == ["redbucket gate"]
+    assert "bring it back" not in [step.text for step in rest]
+
+
+def test_what_else_is_broken_is_said_beside_it() -> None:
+    failed = msgspec.structs.replace(_gone("test_c", "assert 1 == 2"), outcomes={"H": ["failed"] * 3})
+    report = _lost(_gone("test_a", "E: x (m.py:1)"), _gone("test_b[1]", ""), failed)
+    assert summary(report) == "REFUSE: 3 tests broken by this patch (1 by E: x (m.py:1)), 1 test of base gone"
+    found = steps(report, grouped(report.tests))
+    assert found[0].subjects == ("tests/test_m.py::test_a",)
+    assert found[1].subjects == ("tests/test_m.py::test_b[1]", "tests/test_m.py::test_c")
+    assert any("property" in step.text for step in found)
+    assert "bring it back" in [step.text for step in found]
+    gone = _lost(_gone("test_b[1]", ""))
+    assert not any("property" in step.text for step in steps(gone, grouped(gone.tests)))
 
 
 def test_what_is_staged_is_committed_by_the_command_that_was_refused() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.recorder.runkit import record
 
 KINDS = """
@@ -307,4 +309,64 @@ def test_one_file_that_does_not_import(tmp_path: Path) -> None:
     assert r.footer["complete"]
     errors = {k: v for e in r.of("collected") for k, v in e.get("errors", {}).items()}
     assert set(errors) == {"tests/test_bad.py", "tests/test_syntax.py"}
-    assert "no_such_thing" in errors["tests/test_bad.py"]
+    assert errors["tests/test_bad.py"].splitlines() == [
+        "ModuleNotFoundError: No module named 'no_such_thing' (tests/test_bad.py:1)",
+        "  tests/test_bad.py:1: import no_such_thing",
+    ]
+    assert errors["tests/test_syntax.py"].startswith("SyntaxError: ")
+    assert errors["tests/test_syntax.py"].partition("\n")[0].endswith(" (tests/test_syntax.py:1)")
+
+
+PRODUCT_ERRORS = {
+    "syntax": ("def (\n", "SyntaxError: invalid syntax (prod.py:1)", "prod.py:1: def ("),
+    "raised": ("1 / 0\n", "ZeroDivisionError: division by zero (prod.py:1)", "prod.py:1: 1 / 0"),
+    "two lines": (
+        "raise ValueError('a\\nb')\n",
+        "ValueError: a (prod.py:1)",
+        "prod.py:1: raise ValueError('a\\nb')",
+    ),
+    "elsewhere": (
+        "import json\njson.loads('')\n",
+        "json.decoder.JSONDecodeError: ",
+        "  prod.py:2: json.loads('')",
+    ),
+    "a name": (
+        "",
+        "ImportError: cannot import name 'f' from 'prod' (prod.py) (test_a.py:1)",
+        "test_a.py:1: from",
+    ),
+    "reworded": (
+        "try:\n    1 / 0\nexcept ZeroDivisionError as error:\n    raise RuntimeError('no') from error\n",
+        "RuntimeError: no (prod.py:4)",
+        "prod.py:4: raise",
+    ),
+}
+
+
+@pytest.mark.parametrize("runner", ["pytest", "unittest"])
+@pytest.mark.parametrize(("source", "first", "led"), PRODUCT_ERRORS.values(), ids=PRODUCT_ERRORS)
+def test_a_product_that_does_not_import_is_named_by_its_own_error(
+    tmp_path: Path, runner: str, source: str, first: str, led: str
+) -> None:
+    r = record(
+        tmp_path,
+        {
+            "prod.py": source,
+            "test_a.py": "from prod import f\n",
+            "conftest.py": "import sys\nsys.path.insert(0, '.')\n",
+        },
+        command=("python", "-m", runner),
+    )
+    errors = {k: v for e in r.of("collected") for k, v in e.get("errors", {}).items()}
+    (error,) = errors.values()
+    assert error.startswith(first), error
+    assert led in error
+    assert "_pytest" not in error
+    assert str(tmp_path) not in error
+
+
+def test_what_pytest_itself_says_of_a_file_stays(tmp_path: Path) -> None:
+    """Two files of one name: the words are pytest's, for people, and no frame is more to the point."""
+    r = record(tmp_path, {"a/test_x.py": "def test_a(): pass\n", "b/test_x.py": "def test_b(): pass\n"})
+    errors = {k: v for e in r.of("collected") for k, v in e.get("errors", {}).items()}
+    assert errors["b/test_x.py"].startswith("import file mismatch:")

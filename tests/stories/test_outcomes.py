@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.stories.conftest import seal
-from tests.stories.kit import PYTEST, SHOP, Shop, Told, policy
+from tests.stories.kit import PYTEST, SHOP, UNITTEST, Shop, Told, policy, redbucket
+from tests.stories.kit import TESTS as SHOP_TESTS
 
 LIB = """\
 SIZES = [1, 2, 3]
@@ -124,8 +125,85 @@ def test_a_vanished_parameter(told: Told) -> None:
     assert (row["introduced"], row["blocks"]) == (True, True)
     (finding,) = told.findings("vanished-test")
     assert (finding["severity"], finding["nodeid"]) == ("refuse", row["nodeid"])
-    assert finding["remedy"].startswith("bring the test back, or, if it is to go, have a person ")
-    assert "docs/endorse.md" in finding["remedy"]
+    # its file is as in base: nothing there to put back or to endorse
+    assert finding["remedy"].startswith("bring the test back in what it is made from")
+    assert "endorse" not in finding["remedy"]
+    assert told.report["untouched"] == ["tests/test_lib.py"]
+    assert row["spend"] == "bring the test back"
+
+
+# What most often breaks: a name that is not there, a bracket.
+UNIMPORTABLE = {
+    "pytest": (
+        PYTEST,
+        {"tests/test_shop.py": "from shop import total\n\n\ndef test_total():\n    assert total([1]) == 1\n"},
+        f"{SHOP}\n\ndef (\n",
+        "SyntaxError: invalid syntax (shop.py:9)",
+    ),
+    "unittest": (
+        UNITTEST,
+        {},
+        f"import no_such_thing\n\n{SHOP}",
+        "ModuleNotFoundError: No module named 'no_such_thing' (shop.py:1)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("command", "files", "source", "error"), UNIMPORTABLE.values(), ids=UNIMPORTABLE)
+def test_a_product_that_no_longer_imports(
+    tmp_path: Path, command: str, files: dict[str, str], source: str, error: str
+) -> None:
+    shop = Shop.open(tmp_path, files, rules=policy(command))
+    shop.patch({"shop.py": source})
+    told = shop.gate()
+    names = [row["nodeid"] for row in told.report["tests"]]
+    assert names == [name for name in names if name.rpartition(".")[2].startswith(("test_", "py::test_"))]
+    assert len(names) == (1 if files else 3)  # and no test that stands for the file
+    for row in told.report["tests"]:
+        assert (row["bucket"], row["outcomes"]["H"]) == ("invariant_miss", ["missing"] * 3)
+        assert row["message"].partition("\n")[0] == error
+    for finding in told.findings("vanished-test"):
+        assert finding["reason"] == f"base collects this test and head does not: {error}"
+        assert finding["remedy"].startswith("fix the code until tests/test_shop.py can be collected")
+    text = redbucket("gate", "-C", shop.path, "--base", "main", "--head", "agent/fix").out
+    assert f"broken by this patch: {error}" in " ".join(text.split("\n\n")[0].split())
+    typed = [line for line in text.splitlines() if line.lstrip().startswith("$ ")]
+    assert len(typed) == 1
+    assert typed[0].lstrip().startswith("$ redbucket gate")
+
+
+def test_a_test_file_that_the_patch_touched_is_put_back_as_well(tmp_path: Path) -> None:
+    shop = Shop.open(tmp_path)
+    shop.patch({"shop.py": "def (\n", "tests/test_shop.py": SHOP_TESTS.replace("6", "7")})
+    told = shop.gate()
+    assert told.report["untouched"] == []
+    text = redbucket("gate", "-C", shop.path, "--base", "main", "--head", "agent/fix").out
+    assert f" checkout {told.report['base'][:12]} -- tests/test_shop.py\n" in text
+    assert "SyntaxError: invalid syntax (shop.py:1)" in text.split("\n\n")[0]
+
+
+def test_a_persons_new_file_that_does_not_import_is_a_row(tmp_path: Path) -> None:
+    """Base has no test that it could stand for."""
+    shop = Shop.open(tmp_path)
+    person = "Ada <ada@example.org>"
+    shop.patch({"tests/test_new.py": "import no_such_thing\n"}, branch="new", author=person)
+    told = shop.gate("new")
+    row = told.row("tests.test_new")
+    assert row["message"].startswith(
+        "ModuleNotFoundError: No module named 'no_such_thing' (tests/test_new.py:1)"
+    )
+    assert (told.exit_code, row["blocks"]) == (1, True)
+
+
+def test_a_conftest_that_no_longer_imports(tmp_path: Path) -> None:
+    """pytest ends before it looks at a test: base's conftest does import, so the patch is to be mended."""
+    shop = Shop.open(tmp_path, {"conftest.py": "import shop\n"}, rules=policy(PYTEST))
+    shop.patch({"shop.py": "def (\n"})
+    told = shop.gate()
+    assert (told.exit_code, told.problems) == (2, ["record-incomplete"])
+    (problem,) = told.report["undecided"]
+    assert problem["reason"].rstrip().endswith("SyntaxError: invalid syntax")
+    assert problem["remedy"].startswith("base's tests can be collected, so the patch ends the run")
 
 
 def test_what_is_left_is_stable(told: Told) -> None:
