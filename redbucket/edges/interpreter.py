@@ -102,9 +102,12 @@ def parse_command(command: Sequence[str]) -> Parsed:
     """Return the parts of ``run.command``; raise Misused if no recorder can be put into it."""
     words = list(command)
     while len(words) > 2 and (Path(words[0]).name, words[1]) in _LAUNCHERS:
-        words = words[2:]
+        words = _past_options(words[2:]) if Path(words[0]).name == "coverage" else words[2:]
         if words and words[0] == "--":
             words = words[1:]
+    if words[1:4] == ["-m", "coverage", "run"]:
+        # what is measured does not matter here: the tests are started by the same interpreter without it
+        words = [words[0], *_past_options(words[4:])]
     name = Path(words[0]).name if words else ""
     if words and words[0] == "-m" and len(words) > 1 and words[1] in ("pytest", "unittest"):
         words = ["python", *words]
@@ -125,6 +128,11 @@ def parse_command(command: Sequence[str]) -> Parsed:
         'set [run] command to the test command itself, for instance ["python", "-m", "pytest"]; for a runner of '
         'another language, let it write JUnit XML and set [run] format = "junit": gate and rerun judge by that',
     )
+
+
+def _past_options(words: list[str]) -> list[str]:
+    """Return the words from ``-m`` on, where options of coverage stand before it; the options end there."""
+    return words[words.index("-m") :] if words and words[0].startswith("-") and "-m" in words else words
 
 
 def resolve(command: Sequence[str], work_tree: Path | None, env: Mapping[str, str]) -> Launch:

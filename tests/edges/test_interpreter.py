@@ -35,6 +35,14 @@ def environment(folder: Path, *, pytest_too: bool = True) -> Path:
         (["uv", "run", "pytest", "-q"], "", "pytest", ("-q",)),
         (["uv", "run", "--", "python", "-m", "pytest"], "", "pytest", ()),
         (["poetry", "run", "coverage", "run", "-m", "pytest"], "", "pytest", ()),
+        (
+            ["coverage", "run", "--source=pkg", "-p", "-m", "pytest", "-m", "fast"],
+            "",
+            "pytest",
+            ("-m", "fast"),
+        ),
+        (["python", "-m", "coverage", "run", "-m", "pytest", "tests"], "", "pytest", ("tests",)),
+        (["bin/python", "-m", "coverage", "run", "--branch", "-m", "unittest"], "bin/python", "unittest", ()),
     ],
 )
 def test_parse(command: list[str], interpreter: str, runner: str, args: tuple[str, ...]) -> None:
