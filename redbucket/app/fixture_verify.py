@@ -114,7 +114,12 @@ def report_of(verified: Verified) -> GateReport:
     findings = [tell(each, Severity.WARN if _harmless(each) else Severity.REFUSE) for each in verified.wrong]
     absent = verified.absent
     problems = [
-        Problem(code="not-materialised", reason=f"{each.path}: {each.reason}", remedy=each.remedy)
+        Problem(
+            code="not-materialised",
+            reason=f"{each.path}: {each.reason}",
+            remedy=each.remedy,
+            path=each.path,
+        )
         for each in absent[:_SHOWN]
     ]
     if len(absent) > _SHOWN:
@@ -125,6 +130,7 @@ def report_of(verified: Verified) -> GateReport:
             code="lock-not-staged",
             reason=f"{path} is in the work tree alone, and a lock counts once git has it: nothing was verified",
             remedy=f"git add {quote(path)}",
+            path=path,
         )
         for path in verified.unstaged[:_SHOWN]
     ]

@@ -74,7 +74,7 @@ def verify(
         policy=(read_file(policy), str(policy)) if policy else None,
         index=Path(index) if index else None,
     )
-    if form == "text" and not verified.found and not verified.unstaged:
+    if form == "text" and output is None and not verified.found and not verified.unstaged:
         if not quiet:
             _say_fine(verified.count, verified.locks, verified.idle)
         return 0

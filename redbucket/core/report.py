@@ -56,11 +56,12 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """Why the gate can't decide, or what a reader must know: an id, a reason, a remedy."""
+    """Why the gate can't decide, or what a reader must know: an id, a reason, a remedy; ``path`` if one file's."""
 
     code: str
     reason: str
     remedy: str = ""
+    path: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class MovedFixture(msgspec.Struct, frozen=True, kw_only=True):

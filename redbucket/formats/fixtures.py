@@ -37,8 +37,9 @@ def _verified(report: GateReport, verbose: bool) -> Iterator[str]:
         f"{plural(absent, 'fixture')} not materialised" if absent else "",
         f"{plural(fresh, 'lock')} not staged" if fresh else "",
     ]
-    yield f"{_WORDS[report.exit_code]}  {', '.join(filter(None, said))}"
-    yield from (f"  {line(note.reason)}" for note in report.notes)
+    notes = [line(note.reason) for note in report.notes]
+    yield f"{_WORDS[report.exit_code]}  {', '.join(filter(None, said)) or notes.pop(0)}"
+    yield from (f"  {note}" for note in notes)
     shown = report.findings if verbose else report.findings[:_SHOWN]
     for finding in shown:
         yield from _finding(finding)

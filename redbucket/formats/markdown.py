@@ -57,7 +57,7 @@ def render(report: GateReport, *, width: int = 80, color: bool = False, verbose:
             body += [*opened, *kept, "", "</details>", ""]
     if left:
         body += [
-            f"**Cut here: {left:,} more entries do not fit; `redbucket gate --format json` has all.**",
+            f"**Cut here: {left:,} more entries do not fit; `--format json` has all.**",
             "",
         ]
     return "\n".join([*start, *body, *end]) + "\n"
@@ -99,7 +99,7 @@ def _size(parts: Iterable[str]) -> int:
 def _step(step: Step) -> list[str]:
     out = [f"- {prose(step.text)} {', '.join(filter(None, map(code, step.subjects[:3])))}".rstrip()]
     if len(step.subjects) > 3:
-        out[0] += f" and {plural(len(step.subjects) - 3, 'more test')}"
+        out[0] += f" and {plural(len(step.subjects) - 3, f'more {step.of}')}"
     commands = [c if len(c) <= _COMMAND else f"# too long for a comment: {c[:60]}..." for c in step.commands]
     return [*out, *(_fence(commands, "sh", "  ") if commands else []), ""]
 
@@ -170,6 +170,6 @@ def _closing(report: GateReport, groups: dict[Group, list[Row]], *, verbose: boo
         prose(phrases.unseen(report)),
         f"An agent's patch: {marks}" if report.identity.agent and marks else "",
         prose(phrases.facts(report, full=verbose)),
-        phrases.DISCLAIMER,
+        "" if phrases.is_of_locks(report) else phrases.DISCLAIMER,
     ]
     return [f"{part}  " for part in said if part]

@@ -13,6 +13,7 @@ from redbucket.core.plural import plural
 from redbucket.core.report import GateReport, Row, Verdict
 
 DISCLAIMER = "This does not claim a proof, a security review, or that no flake is left."
+_OF_LOCKS = frozenset({"verified", "no-lock", "lock-not-staged"})
 UNTRUSTED_GREEN = "untrusted green: no trusted test that passed was seen to run a changed line"
 
 # pytest's own letters, so that none of them is a world's
@@ -80,6 +81,11 @@ def verdict_word(verdict: Verdict) -> str:
     return "CANNOT DECIDE" if verdict is Verdict.UNDECIDED else verdict.value.upper()
 
 
+def is_of_locks(report: GateReport) -> bool:
+    """Return whether fixtures were verified against their locks: no patch, and no test, was looked at."""
+    return any(each.code in _OF_LOCKS for each in (*report.notes, *report.undecided))
+
+
 def reasons(report: GateReport, groups: dict[Group, list[Row]]) -> list[str]:
     """Return what the verdict rests on, most urgent first; never empty."""
     if report.summary:
@@ -107,6 +113,8 @@ def reasons(report: GateReport, groups: dict[Group, list[Row]]) -> list[str]:
     if not passed and not report.tests:
         if any(note.code == "nothing-to-judge" for note in report.notes):
             return ["there is nothing to judge"]
+        if is_of_locks(report):
+            return [note.reason for note in report.notes] or ["no lock was verified"]
         alone = report.verdict is Verdict.ACCEPT
         return [
             "the guards alone looked, and refuse nothing; no test was run" if alone else "no test was run"

@@ -130,7 +130,7 @@ def _tells(row: Row) -> bool:
 
 def _undecided(report: GateReport) -> Iterator[dict[str, Any]]:
     for problem in report.undecided:
-        result = _result("undecided", "error", _said(problem), None, None, None)
+        result = _result("undecided", "error", _said(problem), problem.path or None, None, None)
         yield {**result, "key": f"undecided\0{problem.code}"}
 
 

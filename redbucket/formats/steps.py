@@ -11,7 +11,7 @@ from redbucket.core.plural import plural
 from redbucket.core.report import GateReport, Row, Verdict
 from redbucket.core.wellknown import SHARED_CONFIG
 from redbucket.formats.clean import shell
-from redbucket.formats.phrases import Group, uncollected
+from redbucket.formats.phrases import Group, is_of_locks, uncollected
 from redbucket.formats.rules import ENDORSABLE
 
 _NAMED = 3
@@ -27,15 +27,21 @@ _SIDES = {"H": "with the patch", "B": "without it"}
 
 
 class Step(NamedTuple):
-    """One thing to do; ``subjects`` are node ids or paths, unescaped, ``commands`` are ready for a shell."""
+    """One thing to do; ``subjects`` are node ids or paths, unescaped, ``commands`` are ready for a shell.
+
+    ``of`` is what a subject is.
+    """
 
     text: str
     subjects: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
+    of: str = "test"
 
 
 def steps(report: GateReport, groups: dict[Group, list[Row]]) -> list[Step]:
     """Return what to do about the verdict, most urgent first."""
+    if is_of_locks(report):
+        return _locks(report)
     broken = groups[Group.MISS]
     said = frozenset(row.nodeid for row in broken if uncollected(row))
     out = [*_misses(report, broken), *_files(report, said), *_drift(report, groups[Group.DRIFT])]
@@ -75,6 +81,22 @@ def steps(report: GateReport, groups: dict[Group, list[Row]]) -> list[Step]:
         what = "judge it again:" if command.startswith("redbucket") else "try again:"
         out.append(Step(f"then {what}" if out else f"mend what is missing, then {what}", (), (command,)))
     return list(_once(out))
+
+
+def _locks(report: GateReport) -> list[Step]:
+    """What the findings say themselves: without a patch there is nothing to take out of it."""
+    remedies: dict[str, list[str]] = {}
+    for problem in report.undecided:
+        remedies.setdefault(problem.remedy, []).append(problem.path or "")
+    for finding in report.findings:
+        remedies.setdefault(finding.remedy, []).append(finding.path or "")
+    out = [
+        Step(f"{text}:", tuple(filter(None, paths)), of="fixture") for text, paths in remedies.items() if text
+    ]
+    if report.verdict is not Verdict.ACCEPT:
+        return [*out, Step("then verify again:", (), (report.command or "redbucket fixtures verify",))]
+    notes = [Step(note.remedy) for note in report.notes if note.remedy]
+    return [*out, *notes] or [Step("nothing to do")]
 
 
 def _nothing(report: GateReport) -> list[Step]:

@@ -211,7 +211,9 @@ FULL = GateReport(
     tests=[*PASSES, SKIPPED, RED, NOISY, UNTRUSTED, UNCLASSIFIED, NOISE, DRIFT, MISS],
     findings=[NOTE, WARNING, PROTECTED],
     undecided=[Problem(code="no-seed", reason="one run has no seed", remedy="set TEST_SEED")],
-    notes=[Problem(code="dirty-work-tree", reason="the work tree is not judged, only commits are")],
+    notes=[
+        Problem(code="dirty-work-tree", reason="the work tree is not judged, only commits are", path="a.py")
+    ],
     moved=MOVED,
     oracle=oracle(),
     **COMMON,  # type: ignore[arg-type]
@@ -260,7 +262,7 @@ def hostile() -> GateReport:
     finding = Finding(
         rule="protected-path", severity=Severity.REFUSE, path=EVIL, nodeid=EVIL, reason=EVIL, remedy=EVIL
     )
-    problem = Problem(code=EVIL, reason=EVIL, remedy=EVIL)
+    problem = Problem(code=EVIL, reason=EVIL, remedy=EVIL, path=EVIL)
     other = [
         row(f"{EVIL}::{bucket.value}", bucket, why=EVIL, spend=EVIL, message=EVIL, blocks=blocks)
         for bucket in Bucket

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -259,6 +260,34 @@ def test_sarif_names_the_rule_and_the_place(repo: Repo) -> None:
     (result,) = report["runs"][0]["results"]
     assert result["ruleId"] == "fixture-checksum"
     assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == ONE
+
+
+def test_what_is_verified_is_no_patch_in_any_format(repo: Repo, tmp_path: Path) -> None:
+    """No base to put files back from, no gate to run, nothing that a patch added."""
+    report = tmp_path / "report"
+    assert fixtures(repo, "verify", "-o", report).exit_code == 0
+    assert report.read_text() == "ACCEPTED  2 fixtures are listed (fixtures.sha256)\n"
+    good = fixtures(repo, "verify", "--format", "markdown").out
+    assert "2 fixtures are listed" in good.split("\n")[2] and "nothing to do" in good
+    repo.stage({ONE: "1\n", "tests/data/new.json": "2\n"})
+    bad = fixtures(repo, "verify", "--format", "markdown").out
+    assert "human refreshes the lock" in bad and f"`{ONE}`" in bad and "redbucket fixtures verify -C" in bad
+    (repo.path / LOCK).unlink()
+    repo.git("rm", "-q", "--cached", LOCK)
+    none = fixtures(repo, "verify", "--format", "markdown").out
+    assert "no lock here" in none and "redbucket fixtures lock" in none
+    for text in (good, bad, none):
+        assert not re.search(r"BASE|patch|redbucket gate|guards alone|no test was run|review|branch", text)
+    assert fixtures(repo, "verify", "-o", report).exit_code == 0 and "no lock here" in report.read_text()
+
+
+def test_sarif_places_what_is_not_here_at_its_file(repo: Repo) -> None:
+    repo.git("sparse-checkout", "set", "--no-cone", "/*", "!/tests/data/two.json")
+    (result,) = json.loads(fixtures(repo, "verify", "--format", "sarif").out)["runs"][0]["results"]
+    assert result["ruleId"] == "undecided"
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == TWO
+    (problem,) = json.loads(fixtures(repo, "verify", "--format", "json").out)["undecided"]
+    assert problem["path"] == TWO
 
 
 def test_in_the_hook_the_index_is_judged(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
