@@ -51,12 +51,13 @@ def run(
                 "a bare repository has neither an index nor a work tree to compare with",
                 "name both commits: --base REV --head REV",
             )
-        old_commit = commit_of(source, base or "HEAD")
-        old_policy = _old_policy(source, old_commit) if base else policy
+        # before the first commit there is nothing yet to compare with
+        old_commit = None if base is None and source.is_unborn() else commit_of(source, base or "HEAD")
+        old_policy = _old_policy(source, old_commit) if base and old_commit else policy
         judges = [JudgeSide(each) for each in (policy, old_policy)]
         old, new = _opened(
             source,
-            source.listing(old_commit),
+            source.listing(old_commit) if old_commit else ({}, {}),
             source.listing(commit_of(source, head) if head else None),
             judges,
         )

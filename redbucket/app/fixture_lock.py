@@ -20,6 +20,7 @@ from redbucket.core.errors import Misused
 from redbucket.core.lfs import LARGEST, pointed_at, pointer
 from redbucket.core.lockedit import Proposal, edited, refuse_agents, refuse_twins
 from redbucket.core.manifests import Locks, Scope, locks_of
+from redbucket.core.patch import GITLINK_MODE, SYMLINK_MODE
 from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import Policy, Volatile
 from redbucket.edges import pending
@@ -189,6 +190,18 @@ def _require_tracked(opened: Desk, start: Path, paths: Sequence[str]) -> None:
         path = _from_top(opened, start, name)
         if path not in opened.modes and not any(p.startswith(f"{path}/") or not path for p in opened.modes):
             raise Misused("not-staged", f"git has nothing staged at {path}", f"git add {quote(path)}")
+        if opened.modes.get(path) == SYMLINK_MODE:
+            raise Misused(
+                "not-a-file",
+                f"{path} is a symbolic link, and a lock holds files",
+                "put the file itself there",
+            )
+        if opened.modes.get(path) == GITLINK_MODE:
+            raise Misused(
+                "not-a-file",
+                f"{path} is a submodule whose files are not here",
+                f"git submodule update --init {quote(path)}",
+            )
 
 
 def _from_top(opened: Desk, start: Path, name: str) -> str:

@@ -280,6 +280,11 @@ class Staged:
         done = _git(self.top, self.extra, "symbolic-ref", "--quiet", "--short", "HEAD")
         return os.fsdecode(done.stdout).strip()
 
+    def is_unborn(self) -> bool:
+        """Return whether the current branch has no commit yet."""
+        branch = self.branch()
+        return bool(branch) and not self.run("for-each-ref", "--count=1", f"refs/heads/{branch}")
+
     def close(self) -> None:
         """End the processes."""
         if self._objects is not None:

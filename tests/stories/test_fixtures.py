@@ -441,6 +441,28 @@ def test_what_is_not_staged_is_said_with_the_way_to_stage_it(repo: Repo) -> None
     assert fixtures(repo, "refresh", ONE).out.startswith("nothing to do")
 
 
+def test_what_is_no_file_is_not_called_locked(repo: Repo, tmp_path: Path) -> None:
+    inner = Repo.init(tmp_path / "inner")
+    inner.commit({"x.json": "x\n"})
+    repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner.path), "tests/data/sub")
+    repo.git("submodule", "deinit", "-f", "-q", "tests/data/sub")
+    repo.stage({"tests/data/link.json": Link("one.json")})
+    for path, said in (("link.json", "symbolic link"), ("sub", "submodule update --init tests/data/sub")):
+        ended = fixtures(repo, "lock", f"tests/data/{path}")
+        assert (ended.exit_code, ended.errors) == (3, ["not-a-file"]) and said in ended.err
+    assert fixtures(repo, "lock", ONE).out.startswith("nothing to do")
+
+
+def test_before_the_first_commit_all_is_added(tmp_path: Path) -> None:
+    fresh = Repo.init(tmp_path / "fresh")
+    fresh.git("checkout", "-q", "--orphan", "feature/new")
+    fresh.stage({ONE: "1\n"})
+    assert moved(fresh, "--staged") == moved(fresh) == {ONE: "added"}
+    assert fixtures(fresh, "diff", "--base", "HEAD").errors == ["unknown-revision"]
+    fresh.commit()
+    assert moved(fresh, "--staged") == moved(fresh) == {}
+
+
 def test_a_new_fixture_that_git_does_not_track_is_said(repo: Repo) -> None:
     repo.write({"tests/data/new.json": "3\n", "tests/notes.py": ""})
     ended = fixtures(repo, "lock")
