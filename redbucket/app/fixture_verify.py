@@ -128,7 +128,7 @@ def report_of(verified: Verified) -> GateReport:
     problems += [
         Problem(
             code="lock-not-staged",
-            reason=f"{path} is in the work tree alone, and a lock counts once git has it: nothing was verified",
+            reason=f"{path} is in the work tree alone, and a lock counts once git has it: nothing was verified by it",
             remedy=f"git add {quote(path)}",
             path=path,
         )
@@ -140,7 +140,7 @@ def report_of(verified: Verified) -> GateReport:
             code="verified", reason=f"{plural(verified.count, 'fixture is', 'fixtures are')} listed ({where})"
         )
     ]
-    if verified.unstaged:
+    if verified.unstaged and not verified.locks:
         notes = []
     elif not verified.locks:
         notes = [

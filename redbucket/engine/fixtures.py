@@ -23,7 +23,7 @@ from redbucket.core.discrepancies import (
 from redbucket.core.lfs import LARGEST as LARGEST_POINTER
 from redbucket.core.lfs import Filter, pointed_at
 from redbucket.core.lineends import idented, same_but_for_line_ends
-from redbucket.core.manifests import Locks, Scope, locks_of
+from redbucket.core.manifests import SIDECAR, Locks, Scope, locks_of
 from redbucket.core.patch import FILE_MODE
 from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import Policy
@@ -100,7 +100,7 @@ class Verified:
     """How many fixtures were verified against which locks, what is wrong; where ids are kept, the SHA-256 of blobs.
 
     ``idle`` are the paths that were asked for and hold no fixture. ``unstaged`` are locks of the work tree that git
-    does not have yet, where it has none at all.
+    does not have yet.
     """
 
     count: int
@@ -144,32 +144,35 @@ def verify(
         if lost := [typed for typed in only.empty(there) if typed in lost]:
             raise nothing_at(lost)
     if not locks.locks:
-        return Verified(0, (), unstaged=_unstaged(source, scope) if files else ())
+        return Verified(
+            0, (), unstaged=_unstaged(source, scope, source.others()(), only, modes) if files else ()
+        )
     extra = unlisted(modes, locks, scope)
     look = _Look(source, modes, oids, locks, scope, only)
     wanted = every = look.wanted(extra)
     if known:
         look.known = known
         wanted = [each for each in every if each[2] not in known]
-    new = source.others() if files else None
+    new = source.others() if files else list
     seen = compare(wanted) if compare is not None else {path: _NOTHING for path, _, _ in wanted}
     look.take(every, seen)
     found = discrepancies(Tree(modes, look.hashes, look.content, look.filtered), locks, scope, only)
+    others = new()
     if not files:
         # no file is asked for, and a pointer's own checksum says which bytes it stands for
         found = [each for each in found if each.kind is not Kind.POINTER]
     else:
         found = look.materialised(found, seen)
         found += look.work_tree(seen)
-        others = new() if new else []
         found += look.untracked(others)
         found += look.closed_folders()
-        found += look.locks_here(compare, others)
+        found += look.locks_here(compare)
     count = sum(map(only, locks.shas)) if only else len(locks.shas)
     shas = look.blob_shas if known is not None else {}
     blobs = {oid: shas[path] for path, _, oid in every if oid and path in shas}
     idle = only.empty([*locks.shas, *extra, *(each.path for each in found)]) if only else ()
-    return Verified(count, tuple(lock.path for lock in locks.locks), found, blobs, idle)
+    unstaged = _unstaged(source, scope, others, only, modes)
+    return Verified(count, tuple(lock.path for lock in locks.locks), found, blobs, idle, unstaged)
 
 
 @dataclass(frozen=True)
@@ -183,11 +186,16 @@ class _Nothing:
 _NOTHING = _Nothing()
 
 
-def _unstaged(source: Source, scope: Scope) -> tuple[str, ...]:
+def _unstaged(
+    source: Source, scope: Scope, others: Iterable[str], only: Chosen | None, modes: Mapping[str, str]
+) -> tuple[str, ...]:
     """Return the locks among the files that git neither tracks nor ignores: just made, say."""
-    there = [path for path in source.others()() if not source.is_link(path)]
-    found = locks_of(scope, dict.fromkeys(there, FILE_MODE), lambda path: _readable(source, path))
-    return tuple(sorted(lock.path for lock in found.locks))
+    new = {path for path in scope.candidates(others) if not source.is_link(path)}
+    beside = {path[: -len(SIDECAR)] for path in new} & {*others, *modes}
+    found = locks_of(scope, dict.fromkeys([*new, *beside], FILE_MODE), lambda path: _readable(source, path))
+    return tuple(
+        sorted(lock.path for lock in found.locks if lock.path in new and (only is None or only(lock.path)))
+    )
 
 
 def _readable(source: Source, path: str) -> bytes:
@@ -342,7 +350,7 @@ class _Look:
             seen="work tree",
         )
 
-    def locks_here(self, compare: Compare | None, others: Collection[str]) -> Iterator[Discrepancy]:
+    def locks_here(self, compare: Compare | None) -> Iterator[Discrepancy]:
         """Say where the locks of the work tree, which ``sha256sum`` would go by, are not those that git has."""
         staged = [lock for lock in self.locks.locks if self.modes[lock.path] in FILES]
         seen = compare([(lock.path, "", self.oids[lock.path]) for lock in staged]) if compare else {}
@@ -360,18 +368,6 @@ class _Look:
                 new = [flaw for flaw in here.flaws if flaw not in was.flaws]
                 if paths or new:
                     yield _other_lock(lock.path, paths, new)
-        for path in self.scope.candidates(others):
-            of = self.scope.locked_by(path)
-            is_lock = self.scope.is_manifest(path) if of is None else of in self.modes or of in others
-            if is_lock and (self.only is None or self.only(path)):
-                yield Discrepancy(
-                    Kind.FLAWED,
-                    path,
-                    "git does not track this lock, so it locks nothing",
-                    "git add it, or delete it",
-                    path,
-                    seen="work tree",
-                )
 
     def untracked(self, others: Iterable[str]) -> list[Discrepancy]:
         """Say which new files no lock lists; git's word, so what it ignores is not seen."""
