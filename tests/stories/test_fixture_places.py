@@ -174,7 +174,7 @@ def test_a_second_lock_that_git_does_not_track(repo: Repo) -> None:
         assert verify(repo) == (0, {}, [])
         repo.git("rm", "-q", "--cached", name)
         repo.write({name: None})
-    repo.write({"tests/data/absent.json.sha256": lock({"absent.json": "x"})})
+    repo.write({"tests/data/absent.json.sha256": lock({"other.json": "x"})})  # no lock of anything here
     assert verify(repo)[2] == []
 
 
