@@ -13,7 +13,6 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from redbucket.core.cassettes import as_seen, is_cassette
 from redbucket.core.masks import bare, is_password, is_random
-from redbucket.core.members import Unopened, members
 from redbucket.core.nodes import Node, Tagged, Unparsable, from_json, parser_of
 
 LARGEST = (
@@ -90,6 +89,7 @@ _TEXT_VALUE = re.compile(r"((?:(?:Bearer|Basic|token)\s+)?[^\s\"',;<>&\\]{8,})",
 _TEXT_COOKIES = re.compile(r"[^\"'<>\\]{8,}")
 _CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]")  # code that makes or reads the value
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s\"'<>\\^`{}|]+", re.IGNORECASE)
+_PACKED = (b"PK", b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
 _NESTED = 3  # documents in strings of documents, archives in archives
 _LONGEST_NAME = 60
 
@@ -138,6 +138,11 @@ def _all(path: str, raw: bytes, depth: int = 0) -> Iterator[Secret]:
 
 
 def _members(raw: bytes) -> dict[str, bytes] | None:
+    if not raw.startswith(_PACKED) and raw[257:262] != b"ustar":
+        return None
+    # late: the modules for archives are a tenth of a hook's start
+    from redbucket.core.members import Unopened, members
+
     try:
         return members(raw)
     except Unopened:
