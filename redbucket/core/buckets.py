@@ -61,6 +61,7 @@ class Evidence:
     skipped, missing and xfailed count as failed.
     ``seed_base_passes`` is True if base passes with the very seeds that made
     head fail.
+    ``revealed_by`` is the condition in which ``outcomes`` were seen where the plain runs, ``pinned``, hide the failure.
     """
 
     nodeid: str
@@ -79,6 +80,8 @@ class Evidence:
     others: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
     tried: tuple[str, ...] = ()
     message: str = ""
+    revealed_by: str = ""
+    pinned: tuple[Outcome, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,8 @@ def evidence_of(name: str, trials: Trials, facts: Facts) -> Evidence:
         others=_others(name, trials),
         tried=facts.tried,
         message=next((t.message for t in [*red, *skipped] if t.message), facts.message),
+        revealed_by=facts.revealed_by,
+        pinned=trials.outcomes(name, "H") if facts.revealed_by else (),
     )
 
 

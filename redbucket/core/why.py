@@ -13,7 +13,7 @@ _SHOWN = 3
 
 def why(evidence: Evidence, line: int) -> str:
     """Return why ``evidence`` matches ``line`` of the table, in one sentence without a full stop."""
-    ran = f"it {count(evidence.outcomes)}"
+    ran = _ran(evidence)
     match line:
         case 1:
             return _seed(evidence)
@@ -26,6 +26,8 @@ def why(evidence: Evidence, line: int) -> str:
         case 5:
             return _drift(evidence)
         case 6:
+            if evidence.revealed_by:
+                return f"{ran}{_base(evidence)}"
             flip = f"changing the {_cause(evidence)} alone makes it pass"
             return f"{_every(evidence)}, and {flip}{_base(evidence)}"
         case 7:
@@ -33,6 +35,22 @@ def why(evidence: Evidence, line: int) -> str:
         case _:
             lone = ", and one run can't show a flake" if len(evidence.outcomes) == 1 else ""
             return f"{ran}{lone}"
+
+
+# What the scout changes, in words.
+_OTHERWISE = {
+    Cause.HASH_ORDER: "with another hash seed",
+    Cause.ORDER: "in a shuffled order",
+    Cause.LEFTOVERS: "with a HOME that was used before",
+}
+
+
+def _ran(e: Evidence) -> str:
+    if not e.revealed_by:
+        return f"it {count(e.outcomes)}"
+    other = f"with the seed {e.seeds[0]}" if e.cause is Cause.SEED and e.seeds else ""
+    other = other or (_OTHERWISE.get(e.cause, "") if e.cause else "") or f"under {e.revealed_by}"
+    return f"it {count(e.pinned)} as they were pinned, and {count(e.outcomes)} {other}"
 
 
 def count(outcomes: Sequence[Outcome]) -> str:
@@ -73,17 +91,19 @@ def _record(e: Evidence) -> str:
         return f"fewer runs than asked: {runs} of {max(1, e.asked)}"
     if runs == 1:
         return f"one run can't tell a flake from a miss: it {count(e.outcomes)}"
+    if e.revealed_by:
+        return f"{_ran(e)}, and base was not run with that one"
     return f"{_every(e)}, other seeds make it pass, and base was not run with the seeds that fail"
 
 
 def _noise(e: Evidence) -> str:
     if len(set(e.outcomes)) > 1:
-        return f"it {count(e.outcomes)} with one seed"
+        return _ran(e) if e.revealed_by else f"it {count(e.outcomes)} with one seed"
     if e.inconsistent and (wavering := _wavering(e)):
         return f"it {count(e.outcomes)}, and both passed and failed under one other condition ({wavering})"
     if e.inconsistent:
         return f"it {count(e.outcomes)}, but its framework or a rerun in the same process saw it both ways"
-    return f"{_every(e)}, but in {len(set(e.fingerprints))} different ways"
+    return f"{_ran(e) if e.revealed_by else _every(e)}, but in {len(set(e.fingerprints))} different ways"
 
 
 def _wavering(e: Evidence) -> str:
@@ -99,6 +119,8 @@ def _drift(e: Evidence) -> str:
 
 
 def _miss(e: Evidence) -> str:
+    if e.cause is Cause.SEED and e.revealed_by:
+        return f"{_ran(e)}; base passes with that very seed"
     if e.cause is Cause.SEED:
         return f"{_every(e)}, and base passes with the very seeds that fail; other seeds hide it"
     if e.cause is Cause.NETWORK:

@@ -144,8 +144,21 @@ def _failing(report: GateReport, rows: Sequence[Row]) -> list[Step]:
     if len(rows) > 1:
         return [Step("fix the code, not the tests, until these pass:", _ids(rows)), *law]
     seen = [f"{_count(kinds)} {where}" for w, where in _SIDES.items() if (kinds := rows[0].outcomes.get(w))]
+    seen[1:1] = _revealed(rows[0])
     evidence = f" ({', '.join(seen)})" if seen else ""
     return [Step(f"fix the code, not the test, until this passes{evidence}:", _ids(rows)), *law]
+
+
+def _revealed(row: Row) -> list[str]:
+    """Return how it fails with the patch, where only another condition than the plain runs shows it."""
+    if set(row.outcomes.get("H", ())) != {"passed"}:
+        return []
+    red = [
+        (name, kinds)
+        for name, kinds in row.outcomes.items()
+        if name.startswith("H ") and "passed" not in kinds
+    ]
+    return [f"{_count(kinds)} with the patch under {name[2:]}" for name, kinds in red[-1:]]
 
 
 def _law(report: GateReport) -> Step:

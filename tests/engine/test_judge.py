@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
@@ -328,6 +329,14 @@ def scouted(change: Mapping[str, Any], *, base: bool) -> Row:
 def test_the_scout_finds_what_one_seed_hides() -> None:
     row = scouted({"seed": "7"}, base=False)
     assert (row.bucket, row.cause, row.introduced, row.blocks) == (Bucket.INVARIANT_MISS, "seed", True, True)
+    # the pinned runs passed: that is said beside how often which seed failed
+    assert row.outcomes["H"] == ["passed"] * 3
+    red = len(row.outcomes["H scout seed"])
+    said = rf"it passed 3 of 3 runs as they were pinned, and failed {red} of {red} runs with the seed (\d+)"
+    found = re.match(said, row.why)
+    assert found is not None, row.why
+    assert found[1] != "7"
+    assert row.why[found.end() :] == "; base passes with that very seed"
 
 
 @pytest.mark.parametrize(
@@ -347,10 +356,15 @@ def test_the_scout_finds_what_fails_at_the_second_start(change: dict[str, str], 
     assert [(one.changes, one.flipped) for one in row.experiments if one.confirmed] == [(cause, True)]
     assert_counted(row)
     assert (row.bucket, row.cause, row.introduced, row.blocks) == (Bucket.NOISE, cause, True, True)
+    assert row.why.startswith("it passed 3 of 3 runs as they were pinned, and failed ")
+    how = {"hash order": "with another hash seed", "order": "in a shuffled order"}
+    assert f" runs {how.get(cause, 'with a HOME that was used before')}; base passes" in row.why
 
 
 def test_what_the_scout_finds_in_base_too_does_not_block() -> None:
-    assert not scouted({"seed": "7"}, base=True).blocks
+    row = scouted({"seed": "7"}, base=True)
+    assert not row.blocks
+    assert row.why.endswith("; base fails too")
 
 
 def test_the_scout_runs_only_what_executes_changed_lines() -> None:

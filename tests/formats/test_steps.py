@@ -118,6 +118,30 @@ def test_what_else_is_broken_is_said_beside_it() -> None:
     assert not any("property" in step.text for step in steps(gone, grouped(gone.tests)))
 
 
+def test_a_miss_that_another_condition_shows_is_not_said_to_pass() -> None:
+    row = Row(
+        nodeid="t.py::test_a",
+        bucket=Bucket.INVARIANT_MISS,
+        introduced=True,
+        blocks=True,
+        outcomes={
+            "B": ["passed"],
+            "H": ["passed"] * 3,
+            "H scout": ["failed"],
+            "H scout seed": ["failed"] * 3,
+        },
+    )
+    (first, *_) = steps(_lost(row), grouped([row]))
+    assert (
+        "(passed 3 of 3 with the patch, failed 3 of 3 with the patch under scout seed, passed 1" in first.text
+    )
+    plain = msgspec.structs.replace(
+        row, outcomes={"H": ["failed"] * 3, "H alone": ["failed"], "B": ["passed"]}
+    )
+    (first, *_) = steps(_lost(plain), grouped([plain]))
+    assert "(failed 3 of 3 with the patch, passed 1 of 1 without it)" in first.text
+
+
 def test_what_is_staged_is_committed_by_the_command_that_was_refused() -> None:
     found = refused("flakes.toml", command="git commit")
     assert commands(found)[-1] == "git commit"
