@@ -251,12 +251,12 @@ class _Look:
         if unknown:
             known = self.source.sha256s(self.oids[path] for path in unknown)
             shas.update((path, known[self.oids[path]]) for path in unknown)
-            self._keep_small([path for path in unknown if shas[path] != self.locks.shas.get(path)])
         self.blob_shas = shas
+        self._keep_small([p for p, sha in shas.items() if p in self.modes and sha != self.locks.shas.get(p)])
 
-    def _keep_small(self, paths: Iterable[str]) -> None:
+    def _keep_small(self, paths: Collection[str]) -> None:
         """Read in one go what may be pointers: in a project with Git LFS that is every fixture."""
-        sizes = self.source.sizes(self.oids[path] for path in paths)
+        sizes = self.source.sizes(self.oids[path] for path in paths) if paths else {}
         oids = [oid for oid, size in sizes.items() if size < LARGEST_POINTER]
         self.small = dict(zip(oids, self.source.blobs(oids) if oids else (), strict=True))
 

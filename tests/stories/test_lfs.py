@@ -7,10 +7,12 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from redbucket.core.checksums import write
+from redbucket.edges import staged
 from tests.gitkit import Repo
 from tests.stories.kit import Ended, redbucket
 
@@ -134,3 +136,26 @@ def test_no_filter_is_started(repo: Repo) -> None:
     assert fixtures(repo, "refresh", plain).errors == ["not-staged"]
     repo.write({".gitattributes": "*.txt filter=own\n"})
     assert fixtures(repo, "refresh", plain).exit_code == 0  # its filter alone knows what would be staged
+
+
+def test_many_pointers_cost_no_process_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[str, ...]] = []
+
+    def counted(folder: Path, extra: object, *words: str, **more: Any) -> Any:
+        calls.append(words)
+        return git(folder, extra, *words, **more)
+
+    git = staged._git
+    monkeypatch.setattr(staged, "_git", counted)
+    counts = []
+    for many in (3, 40):
+        made = Repo.init(tmp_path / str(many))
+        texts = {f"tests/data/{n}.json": f"[{n}]\n" for n in range(many)}
+        made.commit({path: pointer_to(text) for path, text in texts.items()})
+        lock = write({path: sha(text) for path, text in texts.items()})
+        made.commit({LOCK: lock, ".gitattributes": ATTRIBUTES})
+        calls.clear()
+        assert fixtures(made, "verify").exit_code == 2
+        assert fixtures(made, "verify", "--staged").exit_code == 0
+        counts.append(len(calls))
+    assert counts[0] == counts[1]
