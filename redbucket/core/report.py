@@ -32,6 +32,7 @@ class IdentityReport(msgspec.Struct, frozen=True, kw_only=True):
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One test. ``path`` and ``line`` say where the merge tree defines it, where that is known.
 
+    ``switched_off`` is the marker of the patch, with its place, by which the test is skipped or expected to fail.
     ``experiments`` are there where it fails or is noisy and more was tried than to run it as it is.
     """
 
@@ -51,6 +52,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     frozen_until: str | None = None
     capture: str | None = None
     experiments: list[Experiment] = []
+    switched_off: str | None = None
     path: str | None = None
     line: int | None = None
 

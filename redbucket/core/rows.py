@@ -20,6 +20,7 @@ ALREADY_RED = "already red"
 ALREADY_NOISY = "already noisy"
 UNSHOWN = "not shown to come from the patch"
 UNCOLLECTED = "fix the code until the test can be collected"
+TAKE_OUT = "take the marker out and mend the test, or delete the test: a person may do both"
 GONE = "bring the test back"
 RED_BEFORE = "red in base too, so not this patch's: mend it there"
 
@@ -36,7 +37,9 @@ class Facts:
     which a test that is clean three times fails every time; ``off_lock`` the fixtures
     it read that differ from their lock in base already; ``wavers`` whether
     it passed and failed under one and the same condition; ``explained`` what makes a mixed test hold
-    still, in words; ``flipped_by`` the condition that names the cause; ``looks`` experiments besides the trials.
+    still, in words; ``marker``
+    that of the patch which switches the test off, with its place;
+    ``flipped_by`` the condition that names the cause; ``looks`` experiments besides the trials.
     """
 
     asked: int
@@ -57,6 +60,7 @@ class Facts:
     notes: tuple[str, ...] = field(default_factory=tuple)
     flipped_by: str = ""
     looks: tuple[Experiment, ...] = ()
+    marker: str = ""
 
 
 def evidence_of(name: str, trials: Trials, facts: Facts) -> Evidence:
@@ -126,7 +130,8 @@ def row_of(name: str, trials: Trials, facts: Facts) -> Row:
         state=state,
         cause=cause,
         why=_sentences(decision.why, _extra(facts, state, evidence.message)),
-        spend=_spend(evidence, decision, state),
+        spend=_spend(evidence, decision, state, facts),
+        switched_off=facts.marker if facts.marker and decision.bucket is Bucket.INVARIANT_MISS else None,
         doubt=_doubt(name, trials, evidence, decision) if introduced else None,
         outcomes=outcomes,
         fixtures=sorted({*facts.moved, *facts.off_lock}),
@@ -150,9 +155,11 @@ def _experiments(
     return found if cause is not None else unconfirmed(found)
 
 
-def _spend(evidence: Evidence, decision: Decision, state: str) -> str:
+def _spend(evidence: Evidence, decision: Decision, state: str, facts: Facts) -> str:
     if state == ALREADY_RED:
         return RED_BEFORE
+    if facts.marker and decision.bucket is Bucket.INVARIANT_MISS:
+        return TAKE_OUT
     # no property is written over what can't be imported
     if decision.bucket is Bucket.INVARIANT_MISS and set(evidence.outcomes) == {Outcome.MISSING}:
         return UNCOLLECTED if evidence.message else GONE
@@ -225,6 +232,8 @@ def _extra(facts: Facts, state: str, message: str) -> list[str]:
     if facts.vanished:
         lost = "can't be collected" if message else "is gone"
         said.append(f"The test is in base and {lost} with the patch.")
+    if facts.marker:
+        said.append(f"The patch switches it off itself: {facts.marker}.")
     if facts.other_fixture_passes and facts.moved:
         said.append(
             f"It passes with the patch's own bytes of {', '.join(facts.moved)}: if the new behaviour is "

@@ -31,6 +31,11 @@ class SkipMark:
         """Return the id of what is marked, in pytest's form."""
         return "::".join((path, *self.name.split("."))) if self.name else path
 
+    def holds(self, test: str, path: str) -> bool:
+        """True if ``test``, an id in pytest's form, is what is marked or in it."""
+        marked = self.nodeid(path)
+        return test == marked or test.startswith((f"{marked}[", f"{marked}::"))
+
 
 def skip_marks(source: bytes) -> list[SkipMark]:
     """Return the markers of a file, in order; none where it can't be parsed."""

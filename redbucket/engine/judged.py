@@ -14,6 +14,7 @@ from redbucket.core.plural import plural
 from redbucket.core.records import Outcome, Run
 from redbucket.core.report import Problem, Row
 from redbucket.core.rows import Facts, row_of
+from redbucket.core.skipmarks import SkipMark, skip_marks
 from redbucket.core.testpath import file_of, pytest_id
 from redbucket.core.trials import Trials
 from redbucket.engine.challenge import Challenge
@@ -29,6 +30,8 @@ COMPILED = (
     *(".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp"),
     *(".pyx", ".pxd", ".pxi", ".rs", ".f", ".f90", ".pyf"),
 )
+
+_OFF = frozenset((Outcome.SKIPPED, Outcome.XFAILED))
 
 
 @dataclass
@@ -56,6 +59,7 @@ class Said:
     scope: str
     freezes: Mapping[str, Frozen]
     out: Judged
+    marks: dict[tuple[str, bool], list[SkipMark]] = field(default_factory=dict)
 
     def rows(
         self,
@@ -96,6 +100,7 @@ class Said:
                 notes=tuple(known.notes),
                 flipped_by=known.flipped_by,
                 looks=tuple(known.looks),
+                marker=self._marker(name, outcomes) if name in in_base else "",
                 wrote_in_base=any(t.wrote for t in trials.tests(name, "B")),
             )
             row = row_of(name, trials, facts)
@@ -111,6 +116,27 @@ class Said:
             for n in trials.order
             for t in trials.tests(n, "H")[:1]
         )
+
+    def _marker(self, name: str, outcomes: Sequence[Outcome]) -> str:
+        """The marker by which a trusted hand switches a test off in its own file, with its place; else ""."""
+        sides = self.subject.sides
+        path = file_of(name, sides.merged) if outcomes and _OFF.issuperset(outcomes) else None
+        if path is None or path in self.subject.distrusted or sides.base.get(path) == sides.merged[path]:
+            return ""
+        test = pytest_id(name, sides.merged)
+        old = self._marks(path, base=True)
+        for mark in self._marks(path, base=False):
+            if mark.holds(test, path) and (mark.name, mark.text) not in {(m.name, m.text) for m in old}:
+                return f"{path}:{mark.line} {mark.text}"
+        return ""
+
+    def _marks(self, path: str, *, base: bool) -> list[SkipMark]:
+        tree = self.subject.base if base else self.subject.merged
+        key = path, base
+        if key not in self.marks:
+            entry = tree.entries.get(path)
+            self.marks[key] = skip_marks(tree.read(path)) if entry is not None and entry.is_file else []
+        return self.marks[key]
 
     def _off_lock(self, trials: Trials) -> frozenset[str]:
         """The fixtures that failing tests read and that base's lock, and head's, do not vouch for."""

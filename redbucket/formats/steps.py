@@ -9,6 +9,7 @@ from typing import NamedTuple
 from redbucket.core.findings import refusals
 from redbucket.core.plural import plural
 from redbucket.core.report import GateReport, Row, Verdict
+from redbucket.core.rows import TAKE_OUT
 from redbucket.core.wellknown import SHARED_CONFIG
 from redbucket.formats.clean import shell
 from redbucket.formats.phrases import Group, is_of_locks, uncollected
@@ -121,13 +122,19 @@ def _once(steps: Iterable[Step]) -> Iterator[Step]:
 
 def _misses(report: GateReport, rows: Sequence[Row]) -> list[Step]:
     by: dict[str, list[Row]] = {}
+    off = [row for row in rows if row.switched_off]
     for row in rows:
-        by.setdefault(uncollected(row), []).append(row)
+        if not row.switched_off:
+            by.setdefault(uncollected(row), []).append(row)
     rest = by.pop("", [])
     out = [
         Step(f"fix the code: {error}. It keeps {_these(stopped)} from being collected:", _ids(stopped))
         for error, stopped in list(by.items())[:_NAMED]
     ]
+    if off:
+        marks = list(dict.fromkeys(row.switched_off for row in off if row.switched_off))
+        more = f" and {plural(len(marks) - _NAMED, 'more marker')}" if len(marks) > _NAMED else ""
+        out.append(Step(f"{TAKE_OUT} ({'; '.join(marks[:_NAMED])}{more}):", _ids(off)))
     return [*out, *_failing(report, rest)]
 
 

@@ -111,6 +111,45 @@ def test_a_test_that_the_product_switches_off(told: Told, test: str, outcome: st
     assert row["outcomes"]["H"] == [outcome] * 3
     assert (row["bucket"], row["introduced"], row["blocks"]) == ("invariant_miss", True, True)
     assert "ran in base" in row["why"]
+    assert row["switched_off"] is None  # it is the code that is to be mended
+
+
+PERSON = "Ada <ada@example.org>"
+
+
+@pytest.mark.parametrize(
+    ("marker", "outcome"),
+    [("@unittest.skip('later')", "skipped"), ("@unittest.expectedFailure", "xfailed")],
+    ids=["skip", "xfail"],
+)
+def test_a_person_who_switches_a_test_off_is_told_by_what_and_what_to_do(
+    tmp_path: Path, marker: str, outcome: str
+) -> None:
+    shop = Shop.open(tmp_path)
+    marked = SHOP_TESTS.replace("    def test_label", f"    {marker}\n    def test_label")
+    if outcome == "xfailed":
+        marked = marked.replace('"3.00 EUR"', '"4.00 EUR"')
+    shop.patch(
+        {"tests/test_shop.py": marked, "shop.py": f"{SHOP}\n\nVAT = 19\n"}, branch="off", author=PERSON
+    )
+    told = shop.gate("off")
+    row = told.row("test_label")
+    assert (told.exit_code, row["bucket"], row["outcomes"]["H"]) == (1, "invariant_miss", [outcome] * 3)
+    place = f"tests/test_shop.py:{marked.splitlines().index(f'    {marker}') + 1} {marker}"
+    assert row["switched_off"] == place
+    assert row["why"].endswith(f"The patch switches it off itself: {place}.")
+    assert row["spend"].startswith("take the marker out and mend the test, or delete the test")
+    text = redbucket("gate", "-C", shop.path, "--base", "main", "--head", "off").out
+    assert text.startswith("REFUSE  1 test switched off by this patch")
+    assert "fix the code" not in text
+    assert place in " ".join(text.split())
+
+
+def test_what_a_person_is_told_to_do_about_a_marker_is_accepted(tmp_path: Path) -> None:
+    shop = Shop.open(tmp_path)
+    less = SHOP_TESTS[: SHOP_TESTS.index("\n    def test_label")]
+    shop.patch({"tests/test_shop.py": less, "shop.py": f"{SHOP}\n\nVAT = 19\n"}, branch="off", author=PERSON)
+    assert shop.gate("off").exit_code == 0
 
 
 def test_what_was_red_before_is_said_and_does_not_block(told: Told) -> None:
@@ -185,8 +224,7 @@ def test_a_test_file_that_the_patch_touched_is_put_back_as_well(tmp_path: Path) 
 def test_a_persons_new_file_that_does_not_import_is_a_row(tmp_path: Path) -> None:
     """Base has no test that it could stand for."""
     shop = Shop.open(tmp_path)
-    person = "Ada <ada@example.org>"
-    shop.patch({"tests/test_new.py": "import no_such_thing\n"}, branch="new", author=person)
+    shop.patch({"tests/test_new.py": "import no_such_thing\n"}, branch="new", author=PERSON)
     told = shop.gate("new")
     row = told.row("tests.test_new")
     assert row["message"].startswith(
