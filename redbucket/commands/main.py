@@ -219,13 +219,13 @@ def classify(
       redbucket classify --seed 7 junit-1.xml junit-2.xml junit-3.xml
       redbucket classify --seed 7 run-1/surefire-reports run-2/surefire-reports
     """
-    from redbucket.engine.classify import classify_records, distinct_runs, exit_code
+    from redbucket.engine.classify import classify_records, distinct_runs, exit_code, unusable
 
     runs = []
     for path in records:
         runs += _runs_of(folder / path, str(path), seed, fixture_hash)
     rows = classify_records(runs, asked)
-    for sentence in distinct_runs(runs)[1]:
+    for sentence in [*distinct_runs(runs)[1], *unusable(runs)]:
         click.echo(f"redbucket: note: {sentence}", err=True)
     encoder = msgspec.json.Encoder()
     lines = b",\n".join(encoder.encode(row) for row in rows)

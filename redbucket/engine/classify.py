@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 import msgspec
 
@@ -13,8 +14,10 @@ from redbucket.core.errors import ACCEPTED, UNDECIDED
 from redbucket.core.evidence import PASSING, Gatherer, distrust
 from redbucket.core.readers.junit import TIMESTAMPS
 from redbucket.core.records import Run
+from redbucket.core.why import count
 
 LEAST_RUNS = 2
+_INCOMPLETE = 2  # the line of the table for what is not enough
 
 
 class TestRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -50,6 +53,7 @@ def classify_records(runs: Sequence[Run], asked: int | None = None) -> list[Test
     the largest number given for one world, but at least two: nobody said that
     one is enough. A record given twice counts once, and still counts as asked.
     """
+    lone = asked is None and _plain(runs) < LEAST_RUNS
     if asked is None:
         asked = max(LEAST_RUNS, _plain(runs))
     distinct, _ = distinct_runs(runs)
@@ -62,9 +66,33 @@ def classify_records(runs: Sequence[Run], asked: int | None = None) -> list[Test
         like = known.get(key)
         if like is None:
             evidence = gatherer.evidence(nodeid)
-            like = known[key] = row(evidence, classify(evidence))
+            decision = classify(evidence)
+            if lone and decision.line == _INCOMPLETE and not evidence.broken:
+                decision = _alone(evidence, decision)
+            like = known[key] = row(evidence, decision)
         rows.append(msgspec.structs.replace(like, nodeid=nodeid))
     return rows
+
+
+def _alone(evidence: Evidence, decision: Decision) -> Decision:
+    """Return the decision on a test of one record in words that fit: nobody asked for more, and no runner failed."""
+    return replace(
+        decision,
+        why=f"one run alone can't be classified: it {count(evidence.outcomes)}",
+        spend="give the records of two or more runs of one seed (redbucket rerun)",
+    )
+
+
+def unusable(runs: Sequence[Run]) -> list[str]:
+    """Return a sentence for each record that can't be counted on, or that holds no tests."""
+    said = []
+    for run in runs:
+        reason = distrust(run)
+        if not reason and not run.tests and not run.errors:
+            reason = f"{run.source or f'run {run.run_id}'}: it holds no tests"
+        if reason:
+            said.append(reason)
+    return said
 
 
 def distinct_runs(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.stories.kit import SHOP, Ended, Shop, assert_clear, policy, redbucket
 
 
@@ -127,6 +129,13 @@ def test_one_record_is_not_enough_unless_it_was_all_that_was_asked(tmp_path: Pat
     ended = redbucket("classify", record)
     assert ended.exit_code == 2
     assert {row["bucket"] for row in rows(ended).values()} == {"unclassified"}
+    # nobody asked for more, and the runner did its work
+    assert rows(ended)["test_between"]["why"] == "one run alone can't be classified: it passed 1 of 1 run"
+    assert {row["spend"] for row in rows(ended).values()} == {
+        "give the records of two or more runs of one seed (redbucket rerun)"
+    }
+    two = redbucket("classify", "--asked", "2", record)
+    assert rows(two)["test_between"]["why"] == "fewer runs than asked: 1 of 2"
     asked = redbucket("classify", "--asked", "1", record)
     assert asked.exit_code == 2
     found = {name: row["bucket"] for name, row in rows(asked).items()}
@@ -156,6 +165,26 @@ def test_records_that_are_none(tmp_path: Path) -> None:
         assert "Traceback" not in ended.err
         assert ended.errors or ended.out.startswith("["), content
     assert_clear(redbucket("classify", tmp_path / "none.json"), 3, "unreadable-file")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('{"run_id":1', "b.json: damaged: Input data was truncated (byte 11)"),
+        ('{"run_id":1,"tests":[{"nodeid":"a"', "b.json: damaged: Input data was truncated (byte 34)"),
+        ('{"run_id":1,"tests":[]}', "b.json: it holds no tests"),
+        ("<testsuites/>", "b.json: it holds no tests"),
+    ],
+    ids=["cut", "cut in a test", "empty", "empty JUnit"],
+)
+def test_a_record_that_says_nothing_is_named(tmp_path: Path, content: str, said: str) -> None:
+    bad = tmp_path / "b.json"
+    bad.write_text(content)
+    alone = redbucket("classify", bad)
+    assert (alone.exit_code, alone.out, alone.err) == (2, "[]\n", f"redbucket: note: {tmp_path}/{said}\n")
+    beside = redbucket("classify", *written(tmp_path), bad)
+    assert (beside.exit_code, f"{tmp_path}/{said}\n" in beside.err) == (2, True)
+    assert redbucket("classify", *written(tmp_path)).err == ""
 
 
 def test_rows_to_a_file(tmp_path: Path) -> None:

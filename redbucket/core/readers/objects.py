@@ -50,7 +50,9 @@ def read(raw: bytes, place: Place, given: Given) -> list[Run]:
     except msgspec.ValidationError as error:
         raise refuse(place, f"{error}", EXPECTED) from None
     except msgspec.DecodeError as error:
-        return _lines(raw, place, given, str(error))
+        # "Input data was truncated" names no place: it is the end
+        at = "" if "byte" in str(error) else f" (byte {len(raw)})"
+        return _lines(raw, place, given, f"{error}{at}")
     objects = whole if isinstance(whole, list) else [whole]
     return [_run(item, place, given) for item in objects]
 
