@@ -14,7 +14,7 @@ from pathlib import Path
 from redbucket.core.errors import WorldFailed
 from redbucket.edges.git import failure
 from redbucket.edges.repository import Repository
-from redbucket.edges.workshop import temporary_root
+from redbucket.edges.workshop import cannot_write, temporary_root
 
 # One git verifies one commit after the other, and starts ssh-keygen twice for each that is signed.
 _CHUNK = 50
@@ -65,7 +65,12 @@ def signature(repository: Repository, commit: str, allowed: bytes) -> Signature:
 @contextmanager
 def _trusting(allowed: bytes) -> Iterator[tuple[str, ...]]:
     """Yield options for git under which ``allowed`` alone decides, whatever the user's settings say."""
-    with tempfile.TemporaryDirectory(prefix="signers-redbucket-", dir=temporary_root()) as folder:
+    root = temporary_root()
+    try:
+        made = tempfile.TemporaryDirectory(prefix="signers-redbucket-", dir=root)
+    except OSError as problem:
+        raise cannot_write(root, problem) from problem
+    with made as folder:
         listed, revoked = Path(folder, "allowed_signers"), Path(folder, "revoked")
         listed.write_bytes(allowed)
         revoked.touch()

@@ -34,7 +34,8 @@ class Workshop:
     """Use it in a ``with``: ``root`` is mode 0700 and goes at the end.
 
     A workshop whose process was killed is removed by the next one that starts.
-    Raises WorldFailed "disk-full" or "not-writable" if the folder can't be made.
+    Raises WorldFailed "disk-full" or "not-writable" if the folder can't be made, ``parent`` not being there for
+    instance: a folder that was made for a slip in REDBUCKET_TMPDIR would stay behind.
     """
 
     def __init__(self, parent: Path | None = None) -> None:
@@ -45,7 +46,6 @@ class Workshop:
 
     def __enter__(self) -> Workshop:
         try:
-            self._parent.mkdir(parents=True, exist_ok=True)
             self._make(shuffled())
         except OSError as problem:
             raise cannot_write(self._parent, problem) from problem
@@ -252,5 +252,5 @@ def cannot_write(place: Path, problem: OSError) -> WorldFailed:
     return WorldFailed(
         "not-writable",
         f"{place}: {problem.strerror}",
-        "set REDBUCKET_TMPDIR to a folder that you can write to",
+        "set REDBUCKET_TMPDIR to a folder that is there and that you can write to",
     )

@@ -31,6 +31,7 @@ def test_it_goes_away_after_an_error_and_whatever_is_in_it(tmp_path: Path) -> No
     outside.mkdir()
     (outside / "precious").write_text("1")
     parent = tmp_path / "shops"
+    parent.mkdir()
     with pytest.raises(KeyboardInterrupt), Workshop(parent) as shop:
         deep = shop.folder("a")
         for number in range(200):
@@ -99,6 +100,7 @@ def test_a_forked_child_does_not_take_it_away(tmp_path: Path) -> None:
 
 
 def test_keeping(tmp_path: Path) -> None:
+    (tmp_path / "shops").mkdir()
     with Workshop(tmp_path / "shops") as shop:
         runs = shop.folder("runs")
         (runs / "1.jsonl").write_text("{}")
@@ -112,6 +114,7 @@ def test_keeping(tmp_path: Path) -> None:
 def test_where_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REDBUCKET_TMPDIR", str(tmp_path / "mine"))
     assert temporary_root() == tmp_path / "mine"
+    (tmp_path / "mine").mkdir()
     with Workshop() as shop:
         assert shop.root.parent == tmp_path / "mine"
     (tmp_path / "file").write_text("")

@@ -350,6 +350,17 @@ def test_a_temporary_folder_that_is_read_only(tmp_path: Path, monkeypatch: pytes
     assert "REDBUCKET_TMPDIR" in ended.err
 
 
+def test_a_temporary_folder_that_is_not_there_is_named_and_not_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = Shop.open(tmp_path)
+    monkeypatch.setenv("REDBUCKET_TMPDIR", str(tmp_path / "no" / "such"))
+    ended = shop.refused()
+    assert_clear(ended, 4, "not-writable")
+    assert f"{tmp_path}/no/such: No such file or directory" in ended.err
+    assert not (tmp_path / "no").exists()
+
+
 def test_a_temporary_folder_that_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shop = Shop.open(tmp_path)
     (tmp_path / "file").write_text("")
