@@ -113,10 +113,13 @@ class LocalStation:
 
     def resolve(self, command: Sequence[str], form: str = "") -> Launch:
         """As ``Station`` says."""
-        from redbucket.edges import anycommand, interpreter
+        from redbucket.edges import anycommand, interpreter, namedinterpreter
 
-        find = anycommand.resolve if form == "junit" else interpreter.resolve
-        return find(command, self._opened.repository.work_tree, os.environ)
+        work_tree = self._opened.repository.work_tree
+        if form == "junit":
+            return anycommand.resolve(command, work_tree, os.environ)
+        namedinterpreter.require_there(command, work_tree)
+        return interpreter.resolve(command, work_tree, os.environ)
 
     def packages(self, launch: Launch) -> dict[str, str]:
         """As ``Station`` says."""

@@ -342,6 +342,42 @@ def unwritable(tmp_path: Path) -> Path:
     return place
 
 
+IN_VENV = '[".venv/bin/python", "-m", "unittest"]'
+
+
+def test_a_linked_work_tree_without_the_environment_that_the_policy_names(tmp_path: Path) -> None:
+    """What git ignores is in the main work tree alone, and the remedy must not name what is set already."""
+    shop = Shop.open(tmp_path, {".gitignore": ".venv\n"}, rules=policy(IN_VENV))
+    shop.patch({"shop.py": SHOP.replace("sum(prices)", "sum(list(prices))")})
+    linked = tmp_path / "linked"
+    shop.repo.git("worktree", "add", str(linked), "agent/fix")
+    words = ("gate", "-C", linked, "--base", "main", "--head", "agent/fix")
+    ended = redbucket(*words)
+    assert_clear(ended, 4, "no-interpreter")
+    assert f"{linked}/.venv/bin/python, which run.command names, is not there" in ended.err
+    assert "ln -s" not in ended.err  # the main work tree has none either
+    assert ".venv/bin/python" not in ended.err.splitlines()[1]
+    (shop.path / ".venv").symlink_to(sys.prefix)
+    ended = redbucket(*words)
+    assert_clear(ended, 4, "no-interpreter")
+    advised = f"ln -s {shop.path}/.venv {linked}/.venv"
+    assert ended.err.splitlines()[1].endswith(advised)
+    subprocess.run(advised.split(), check=True)
+    assert redbucket(*words).exit_code == 0
+
+
+def test_an_interpreter_that_is_there_and_does_not_start(tmp_path: Path) -> None:
+    shop = Shop.open(tmp_path, {".gitignore": ".venv\n"}, rules=policy(IN_VENV))
+    shop.patch({"shop.py": SHOP.replace("sum(prices)", "sum(list(prices))")})
+    python = shop.path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("no program\n")
+    python.chmod(0o755)
+    ended = shop.refused("--base", "main", "--head", "agent/fix")
+    assert_clear(ended, 4, "no-interpreter")
+    assert "(does not start)" in ended.err
+
+
 def test_a_temporary_folder_that_is_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shop = Shop.open(tmp_path)
     monkeypatch.setenv("REDBUCKET_TMPDIR", str(unwritable(tmp_path)))
