@@ -7,6 +7,11 @@ from enum import Enum
 
 import msgspec
 
+# What remedies begin with for files that are source as well: such a file is not thrown back whole.
+DOCTESTS = "put its doctests back"
+MEND = "mend it"
+IN_PART = (DOCTESTS, MEND)
+
 
 class Severity(str, Enum):
     """How much a finding weighs: only ``refuse`` turns a patch away."""

@@ -259,6 +259,8 @@ class _Run:
             said = self.site.process(*self._process(attempt > 0), self._event)
             if self.confined:
                 said.status = sandbox.status(said.status)
+            # the folder of a run is another one each time, and tells nobody anything
+            said.output = said.output.replace(f"{self.tree}/", "")
             status = said.status
             reason = self._after(said, before, attempt)
             if reason is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -242,6 +243,9 @@ class Said:
                     remedy="",
                 )
             )
+        skipped = _mostly_skipped(first)
+        if skipped is not None:
+            self.out.notes.append(skipped)
         few = ", ".join(sorted(first.parts)[:3])
         compiled = self._compiled() if first.parts else []
         if compiled:
@@ -292,6 +296,24 @@ class Said:
         sides = self.subject.sides
         paths = {p for p in (*sides.base, *sides.merged) if p.endswith(COMPILED)}
         return sorted(p for p in paths if sides.base.get(p) != sides.merged.get(p) and not sides.is_judge(p))
+
+
+# Below that a suite has its few tests for another platform.
+_MANY_SKIPPED = 0.1
+
+
+def _mostly_skipped(run: Run) -> Problem | None:
+    """Return that a good part of the suite is skipped in the laid-out tree, with the reason that most of it has."""
+    reasons = [t.message for t in run.tests.values() if t.outcome is Outcome.SKIPPED]
+    if len(reasons) < max(2, _MANY_SKIPPED * len(run.tests)):
+        return None
+    most, times = Counter(reasons).most_common(1)[0]
+    why = f"; {times} of them: {first_line(most)}" if most else ""
+    return Problem(
+        code="many-skipped",
+        reason=f"{len(reasons)} of {len(run.tests)} tests are skipped here, and say nothing of the patch{why}",
+        remedy="if they run in your checkout, they need what git does not hold: make it in [run] prepare",
+    )
 
 
 def _has_reason(trials: Trials, name: str) -> bool:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from redbucket.core.findings import refusals
+from redbucket.core.findings import IN_PART, refusals
 from redbucket.core.plural import plural
 from redbucket.core.report import GateReport, Row, Verdict
 from redbucket.core.rows import TAKE_OUT
@@ -198,6 +198,7 @@ def _files(report: GateReport, said: Collection[str]) -> list[Step]:
         and f.rule in ENDORSABLE
         and f.path not in untouched
         and not _shared(f.path)
+        and not f.remedy.startswith(IN_PART)
         and (report.identity.agent or f.rule not in _MENDED)
     ]
     paths = list(dict.fromkeys(f.path for f in whole if f.path))

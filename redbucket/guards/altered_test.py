@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
+from msgspec.structs import replace
+
 from redbucket.core.details import Detail, Effect
 from redbucket.core.doctests import doctest_change
-from redbucket.core.findings import Finding, Severity
-from redbucket.core.pytree import is_python
+from redbucket.core.findings import DOCTESTS, MEND, Finding, Severity
+from redbucket.core.pytree import is_python, parse
 from redbucket.guards.alterations import REMEDY, Sides, altered_files
 from redbucket.guards.context import Context
+from redbucket.guards.remedies import ENDORSE
 
 RULE = "altered-test"
 _SHOWN = 3
@@ -82,9 +86,32 @@ def _doctests(context: Context, judge_side: Sides, level: Severity) -> Iterator[
             runs = _runs_doctests(context, judge_side) if runs is None else runs
             severity = level if runs else Severity.NOTE
             what = "alters doctests of the product" if runs else "alters doctests, which base does not run,"
-            yield _finding(path, severity, what, change.changes)
+            broken = _syntax_error(after) if is_python(path) else None
+            found = _finding(path, severity, what, change.changes)
+            if broken is not None:
+                words = f"{MEND}; if a newer Python reads it, {ENDORSE.format(path=path)}"
+                found = replace(found, line=broken[0], reason=broken[1], remedy=words if found.remedy else "")
+            elif found.remedy and after is not None:
+                person = ENDORSE.format(path=path)
+                found = replace(
+                    found, remedy=f"{DOCTESTS} as they are in base (git diff shows them), or {person}"
+                )
+            yield found
         elif change.effect is Effect.ADDITIVE:
             yield _finding(path, Severity.NOTE, "only adds doctests", change.additions)
+
+
+def _syntax_error(source: bytes | None) -> tuple[int | None, str] | None:
+    """Return the line and the words of what keeps Python from reading a file; None if it can."""
+    if source is None or parse(source) is not None:
+        return None
+    try:
+        ast.parse(source)
+    except SyntaxError as error:
+        return error.lineno, f"the file can't be read as Python any more, nor its doctests: {error.msg}"
+    except (ValueError, RecursionError, MemoryError) as error:
+        return None, f"the file can't be read as Python any more, nor its doctests: {error}"
+    return None  # this Python reads it, and the parser that is told to be patient does not
 
 
 def _globs(context: Context) -> list[str]:

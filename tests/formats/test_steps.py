@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 
 from redbucket.core.buckets import Bucket
 from redbucket.core.calling import Calling
-from redbucket.core.findings import Finding, Severity
+from redbucket.core.findings import DOCTESTS, MEND, Finding, Severity
 from redbucket.core.report import GateReport, IdentityReport, Problem, Row, Verdict
 from redbucket.formats.phrases import grouped, summary
 from redbucket.formats.steps import Step, steps
@@ -57,6 +58,22 @@ def test_nothing_is_put_back_where_the_patch_changes_nothing() -> None:
     assert "look at tests/test_a.py" in [step.text for step in found]
     alone = refused("tests/test_a.py", rule="vanished-test", untouched=["tests/test_a.py"])
     assert not any("git" in command for command in commands(alone)[:-1])
+
+
+@pytest.mark.parametrize("remedy", [f"{DOCTESTS} as they are in base", f"{MEND}; if a newer Python reads it"])
+def test_a_file_that_is_source_as_well_is_not_thrown_back(remedy: str) -> None:
+    part = Finding(
+        rule="altered-test", severity=Severity.REFUSE, path="pkg/m.py", reason="changed", remedy=remedy
+    )
+    whole = Finding(
+        rule="altered-test", severity=Severity.REFUSE, path="tests/test_m.py", reason="changed", remedy="x"
+    )
+    report = GateReport(
+        verdict=Verdict.REFUSE, exit_code=1, base="b" * 40, head="c" * 40, findings=[part, whole]
+    )
+    found = steps(report, grouped(report.tests))
+    assert [c for c in commands(found) if "checkout" in c] == [f"git checkout {'b' * 12} -- tests/test_m.py"]
+    assert remedy in [step.text for step in found]
 
 
 def _gone(name: str, message: str) -> Row:

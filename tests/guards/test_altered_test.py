@@ -101,6 +101,19 @@ def test_doctests_count_where_base_runs_them() -> None:
     assert refused(altered_test.check(context(base, {"src/lib.py": None}), SIDE))
 
 
+def test_a_product_file_is_not_thrown_back_for_its_doctests() -> None:
+    base = {**BASE, "pytest.ini": "[pytest]\naddopts = --doctest-modules\n"}
+    changed = {"src/lib.py": BASE["src/lib.py"].replace("    2\n", "    3\n").replace("x + 1", "x + 2")}
+    (found,) = altered_test.check(context(base, changed), SIDE)
+    assert "git checkout" not in found.remedy
+    assert found.remedy.startswith("put its doctests back as they are in base")
+    unread = {"src/lib.py": BASE["src/lib.py"].replace("return x + 1", "return (x + 1")}
+    (found,) = altered_test.check(context(base, unread), SIDE)
+    assert (found.line, found.remedy.partition(";")[0]) == (7, "mend it")
+    assert "can't be read as Python any more" in found.reason
+    assert "'(' was never closed" in found.reason or "EOF" in found.reason
+
+
 @pytest.mark.parametrize(
     ("name", "config", "counts"),
     [

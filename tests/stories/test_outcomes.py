@@ -318,3 +318,19 @@ def test_only_what_failed_is_run_again_where_that_is_asked(tmp_path: Path) -> No
     assert told.row("test_total")["outcomes"]["H"] == ["failed"] * 3
     assert told.row("test_label")["outcomes"]["H"] == ["passed"]
     assert told.row("test_label")["bucket"] == "stable_pass"
+
+
+def test_a_suite_that_is_skipped_for_what_git_does_not_hold_is_noted(tmp_path: Path) -> None:
+    mark = "    @unittest.skipUnless(pathlib.Path('built').exists(), 'run make first')\n"
+    built = SHOP_TESTS.replace("import unittest\n", "import pathlib\nimport unittest\n")
+    for name in ("total_of_nothing", "label"):
+        built = built.replace(f"    def test_{name}(", f"{mark}    def test_{name}(")
+    shop = Shop.open(tmp_path, {"tests/test_shop.py": built})
+    shop.patch({"shop.py": SHOP.replace("sum(prices)", "sum(list(prices))")})
+    told = shop.gate()
+    (note,) = [note for note in told.report["notes"] if note["code"] == "many-skipped"]
+    assert note["reason"] == (
+        "2 of 3 tests are skipped here, and say nothing of the patch; 2 of them: run make first"
+    )
+    assert "[run] prepare" in note["remedy"]
+    assert told.exit_code == 0
