@@ -18,6 +18,7 @@ from redbucket.core.policy import POLICY_NAME, Policy
 from redbucket.core.readfixtures import candidates
 from redbucket.core.records import Outcome
 from redbucket.core.sighting import Sighting, Source, Trial
+from redbucket.core.skips import many_skipped
 from redbucket.core.testcommands import declared
 from redbucket.core.testpath import file_of
 from redbucket.core.testpatterns import is_doctest_of_code, kind_of_tests
@@ -304,6 +305,7 @@ class Lookout:
             longest=max((test.duration for test in run.tests.values()), default=0.0),
             broken=run.broken,
             elsewhere={**run.foreign, **run.elsewhere},
+            skipped=many_skipped(run.tests.values()),
         )
 
 

@@ -23,7 +23,8 @@ class Source:
 class Trial:
     """One recorded run of HEAD's tests. Times are in seconds; ``broken`` says why it is not whole.
 
-    ``elsewhere`` maps the tree's own modules that came from another place to that place.
+    ``elsewhere`` maps the tree's own modules that came from another place to that place; ``skipped`` says that a good
+    part of the tests was skipped.
     """
 
     count: int = 0
@@ -36,6 +37,7 @@ class Trial:
     longest: float = 0.0
     broken: str = ""
     elsewhere: Mapping[str, str] = field(default_factory=dict)
+    skipped: str = ""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from redbucket.core.errors import Undecided
 from redbucket.core.plural import plural
 from redbucket.core.policy import Policy
 from redbucket.core.sighting import Proposed, Sighting, Trial
+from redbucket.core.skips import REMEDY as SKIPS
 from redbucket.engine import initci, inithooks, initpolicy
 from redbucket.engine.doctor import Configured
 from redbucket.engine.troubles import first_line
@@ -79,6 +80,8 @@ def sightings(seen: Sighting, plan_: Plan, recorded: int) -> list[tuple[str, str
                     f"{plural(len(trial.red), 'test fails', 'tests fail')} already, and will not block: {few}",
                 )
             )
+        if trial.skipped:
+            rows.append(("", f"{trial.skipped}; {SKIPS}"))
         if trial.errors:
             count = plural(len(trial.errors), "file")
             rows.append(("", f"{count} can't be imported by the tests: {_few(list(trial.errors))}"))

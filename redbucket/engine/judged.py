@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -16,6 +15,8 @@ from redbucket.core.records import Outcome, Run
 from redbucket.core.report import Problem, Row
 from redbucket.core.rows import Facts, row_of
 from redbucket.core.skipmarks import SkipMark, skip_marks
+from redbucket.core.skips import REMEDY as SKIPS
+from redbucket.core.skips import many_skipped
 from redbucket.core.testpath import file_of, pytest_id
 from redbucket.core.trials import Trials
 from redbucket.engine.challenge import Challenge
@@ -243,9 +244,9 @@ class Said:
                     remedy="",
                 )
             )
-        skipped = _mostly_skipped(first)
-        if skipped is not None:
-            self.out.notes.append(skipped)
+        skipped = many_skipped(first.tests.values())
+        if skipped:
+            self.out.notes.append(Problem(code="many-skipped", reason=skipped, remedy=SKIPS))
         few = ", ".join(sorted(first.parts)[:3])
         compiled = self._compiled() if first.parts else []
         if compiled:
@@ -296,24 +297,6 @@ class Said:
         sides = self.subject.sides
         paths = {p for p in (*sides.base, *sides.merged) if p.endswith(COMPILED)}
         return sorted(p for p in paths if sides.base.get(p) != sides.merged.get(p) and not sides.is_judge(p))
-
-
-# Below that a suite has its few tests for another platform.
-_MANY_SKIPPED = 0.1
-
-
-def _mostly_skipped(run: Run) -> Problem | None:
-    """Return that a good part of the suite is skipped in the laid-out tree, with the reason that most of it has."""
-    reasons = [t.message for t in run.tests.values() if t.outcome is Outcome.SKIPPED]
-    if len(reasons) < max(2, _MANY_SKIPPED * len(run.tests)):
-        return None
-    most, times = Counter(reasons).most_common(1)[0]
-    why = f"; {times} of them: {first_line(most)}" if most else ""
-    return Problem(
-        code="many-skipped",
-        reason=f"{len(reasons)} of {len(run.tests)} tests are skipped here, and say nothing of the patch{why}",
-        remedy="if they run in your checkout, they need what git does not hold: make it in [run] prepare",
-    )
 
 
 def _has_reason(trials: Trials, name: str) -> bool:

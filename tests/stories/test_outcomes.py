@@ -330,7 +330,7 @@ def test_a_suite_that_is_skipped_for_what_git_does_not_hold_is_noted(tmp_path: P
     told = shop.gate()
     (note,) = [note for note in told.report["notes"] if note["code"] == "many-skipped"]
     assert note["reason"] == (
-        "2 of 3 tests are skipped here, and say nothing of the patch; 2 of them: run make first"
+        "2 of 3 tests are skipped here, and say nothing of a patch; 2 of them: run make first"
     )
     assert "[run] prepare" in note["remedy"]
     assert told.exit_code == 0
