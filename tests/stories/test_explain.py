@@ -56,6 +56,7 @@ def test_a_victim_its_polluter_the_state_and_a_capture_that_replays(shop: Shop, 
     assert json.loads(again.out)["rate"]["failed"] == 2, again.err
 
 
+@pytest.mark.slow
 def test_a_page_shows_the_experiments(tmp_path: Path) -> None:
     files = {"cart.py": SOURCE, "tests/test_cart.py": CART}
     small = Shop.open(tmp_path, files, rules=policy(PYTEST))
