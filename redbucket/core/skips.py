@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 
+from redbucket.core.answers import first_line
 from redbucket.core.records import Outcome, Test
 
 # Below that a suite has its few tests for another platform.
@@ -18,8 +19,6 @@ def many_skipped(tests: Collection[Test]) -> str:
     if len(reasons) < max(2, _MANY * len(tests)):
         return ""
     most, times = Counter(reasons).most_common(1)[0]
-    line = next((line.strip() for line in most.splitlines() if line.strip()), "").removeprefix("Skipped: ")[
-        :300
-    ]
+    line = first_line(most).removeprefix("Skipped: ")
     why = f"; {times} of them: {line}" if line else ""
     return f"{len(reasons)} of {len(tests)} tests are skipped here, and say nothing of a patch{why}"

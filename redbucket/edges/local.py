@@ -284,7 +284,7 @@ class _Run:
             return self._lost_file(said)
         if said.finished and said.timed_out != "outside":
             return self._ended(said, before)
-        how = "was stopped by the watchdog" if said.timed_out else f"ended with {_status(said.status)}"
+        how = _how(said)
         where = f"after {said.last_test}" if said.last_test else "before the first test"
         if len(self.done) == before:
             return f"the process {how} {where}: {_tail(said.output)}"
@@ -312,10 +312,7 @@ class _Run:
 
     def _lost_file(self, said: supervise.Spoken) -> str | None:
         """A file took the process with it while it was imported: go on without it."""
-        how = "was stopped by the watchdog" if said.timed_out else f"ended with {_status(said.status)}"
-        if said.hog:
-            how = _took(said)
-        reason = f"the process {how} while {said.open_file} was imported"
+        reason = f"the process {_how(said)} while {said.open_file} was imported"
         if self.ids or said.open_file in self.broken_files:
             return f"{reason}: {_tail(said.output)}"
         self.broken_files[said.open_file] = f"{reason}. {_tail(said.output)}"
@@ -327,12 +324,10 @@ class _Run:
         timeout = said.timed_out == "test"
         if timeout:
             message = f"no end within {self.spec.timeout:g} s"
-        elif said.hog:
-            message = f"the process {_took(said)}"
-        elif said.finished:
+        elif said.finished and not said.hog:
             message = "the test ended the whole session (pytest.exit or an interrupt)"
         else:
-            message = f"the process ended with {_status(said.status)}"
+            message = f"the process {_how(said)}"
         outcome = Outcome.TIMEOUT if timeout else Outcome.CRASHED
         kind = "timeout" if timeout else "crash"
         end = End(
@@ -442,8 +437,11 @@ class _Run:
         )
 
 
-def _took(said: supervise.Spoken) -> str:
-    return f"was stopped: it held {said.hog} when the machine had no memory left"
+def _how(said: supervise.Spoken) -> str:
+    """Return how a process came to its end."""
+    if said.hog:
+        return f"was stopped: it held {said.hog} when the machine had no memory left"
+    return "was stopped by the watchdog" if said.timed_out else f"ended with {_status(said.status)}"
 
 
 def _status(status: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from redbucket.core.answers import is_green, is_red
+from redbucket.core.answers import first_line, is_green, is_red
 from redbucket.core.calls import Target, targets, with_rows
 from redbucket.core.candidates import Candidate, candidates, probe, probe_name, proposal
 from redbucket.core.drafted import MissDraft, Proposal
@@ -25,7 +25,7 @@ from redbucket.core.treescopes import TreeScopes
 from redbucket.engine.ports import Bench, Objects
 from redbucket.engine.specs import Specs
 from redbucket.engine.subject import Subject
-from redbucket.engine.troubles import first_line, troubles_of
+from redbucket.engine.troubles import troubles_of
 
 _EXAMPLES = 40
 _MOST = 250

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from shlex import quote
 
+from redbucket.core.answers import first_line
 from redbucket.core.errors import Undecided
 from redbucket.core.plural import plural
 from redbucket.core.policy import Policy
@@ -13,7 +14,6 @@ from redbucket.core.sighting import Proposed, Sighting, Trial
 from redbucket.core.skips import REMEDY as SKIPS
 from redbucket.engine import initci, inithooks, initpolicy
 from redbucket.engine.doctor import Configured
-from redbucket.engine.troubles import first_line
 
 WHAT = ("policy", "lock", "pre-commit", "workflow", "agents")
 _SHOWN = 3

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from redbucket.core import worlds
+from redbucket.core.answers import first_line
 from redbucket.core.classification import FAILING
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.frozen import Frozen, frozen_row
@@ -24,7 +25,6 @@ from redbucket.engine.offlock import off_lock
 from redbucket.engine.ports import Objects
 from redbucket.engine.specs import Specs
 from redbucket.engine.subject import Subject
-from redbucket.engine.troubles import first_line
 from redbucket.guards.remedies import approval
 
 # What extension modules are built from: C, C++, Cython, Rust, Fortran.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from redbucket.core.answers import first_line
 from redbucket.core.classification import FAILING
 from redbucket.core.evidence import SUITE_LEAST, SUITE_RED
 from redbucket.core.fingerprint import normalise
@@ -138,8 +139,3 @@ def out_of_time() -> Problem:
         reason=f"{_OUT_OF_TIME} before all runs were done",
         remedy="raise [run] budget, or use --scope failed",
     )
-
-
-def first_line(text: str) -> str:
-    """Return the first line that is not empty, bounded."""
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:300]
