@@ -77,17 +77,19 @@ class TreeFirst:
     """Ahead of finders that would answer before ``sys.path`` does (meson-python, scikit-build-core)."""
 
     def __init__(self, roots):
+        # before this finder is asked: an import within find_spec asks it again, without end
+        from importlib.machinery import PathFinder
+
         self._roots = [root.rstrip("/") for root in roots]
+        self._find = PathFinder.find_spec
 
     def find_spec(self, name, path=None, target=None):
         """Return the spec of a module that stands in the tree; leave all others alone."""
-        from importlib.machinery import PathFinder
-
         if path is None:
             places = self._roots
         else:
             places = [p for p in path if any(_inside(p, root) for root in self._roots)]
-        spec = PathFinder.find_spec(name, places) if places else None
+        spec = self._find(name, places) if places else None
         # a folder without __init__ is no claim: what is installed may be a real package
         return spec if spec is not None and spec.loader is not None and spec.has_location else None
 

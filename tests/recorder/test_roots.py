@@ -237,14 +237,18 @@ CHILDREN = """
 """
 
 
-@pytest.mark.parametrize("road", ["a path", "a finder", "a mapping"])
+@pytest.mark.parametrize("road", ["a path", "a path beside a stranger", "a finder", "a mapping"])
 def test_children_see_the_tree_whatever_environment_they_get(
     tmp_path: Path, finder_env: tuple[str, Path], road: str
 ) -> None:
     python, work = finder_env
     site = next((tmp_path / "env" / "lib").glob("python*/site-packages"))
-    if road == "a path":
+    if road.startswith("a path"):
         (site / "zz.pth").write_text(f"{work}/src\n")
+        if road != "a path":  # as setuptools' own, which loads nothing of importlib
+            stranger = "import sys\nclass Finder:\n    def find_spec(self, *given): return None\n"
+            (site / "stranger.py").write_text(stranger + "sys.meta_path.insert(0, Finder())\n")
+            (site / "aa.pth").write_text("import stranger\n")
     elif road == "a mapping":  # setuptools, where the folder has another name than the package
         mapping = f"{{'pkg': {str(work / 'src' / 'pkg')!r}}}"
         finder = FINDER.replace('[{work!r} + "/src" + ("/pkg" if "." in name else "")]', "_of(name)")
