@@ -237,7 +237,7 @@ class RemoteStation:
         folder = self.repo or self.folder
         given = {"command": list(command), "python": self.python, "folder": folder, "form": form}
         found = self.ground.ask("resolve", given)
-        return Launch(**{**found, **{name: tuple(found[name]) for name in ("args", "version", "path")}})
+        return Launch.of(found)
 
     def packages(self, launch: Launch) -> dict[str, str]:
         """As ``Station`` says."""

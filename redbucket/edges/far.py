@@ -121,10 +121,10 @@ class Far:
         if name in _PASSED:
             return getattr(self._site, name)(**given)
         if name == "environment":
-            place, launch = Place(**given.pop("place")), _launch(given.pop("launch"))
+            place, launch = Place(**given.pop("place")), Launch.of(given.pop("launch"))
             return self._site.environment(launch, place, **given)
         if name == "confine":
-            return self._site.confine(_launch(given.pop("launch")), Place(**given.pop("place")), **given)
+            return self._site.confine(Launch.of(given.pop("launch")), Place(**given.pop("place")), **given)
         if name == "settle":
             return asdict(self._site.settle(**given))
         if name == "process":
@@ -189,7 +189,13 @@ class Far:
         parsed = interpreter.parse_command(command)
         if python:
             named = python if python.startswith("/") or "/" not in python else f"{folder or '/'}/{python}"
-            command = [named if "/" in named else _on_path(named), "-m", parsed.runner, *parsed.args]
+            command = [
+                named if "/" in named else _on_path(named),
+                *parsed.options,
+                "-m",
+                parsed.runner,
+                *parsed.args,
+            ]
         launch = interpreter.resolve(command, Path(folder) if folder else None, os.environ)
         return asdict(replace(launch, as_module=parsed.as_module))
 
@@ -197,7 +203,7 @@ class Far:
         return {"missing": sandbox.missing(network=network)}
 
     def _packages(self, call: int, launch: dict[str, Any]) -> dict[str, str]:
-        return interpreter.installed(_launch(launch), os.environ)
+        return interpreter.installed(Launch.of(launch), os.environ)
 
     def _look(self, call: int, folders: list[str], closed: bool, known: str) -> dict[str, str] | None:
         """Return what the interpreter's own files are, None if that is what is ``known`` by its digest."""
@@ -269,11 +275,6 @@ def _clear_away(parent: Path) -> None:
                 return
     except (OSError, ValueError):
         return
-
-
-def _launch(given: dict[str, Any]) -> Launch:
-    values: dict[str, Any] = {**given, **{name: tuple(given[name]) for name in ("args", "version", "path")}}
-    return Launch(**values)
 
 
 def _on_path(name: str) -> str:

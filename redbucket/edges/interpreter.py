@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,9 +64,16 @@ print(json.dumps(found))
 """
 
 
+# Options that leave alone what the recorder lives by, and those of them that take a word of their own. Not -I, -E, -s
+# and -S: under them the pinned hash seed and the tree's import roots would not be read.
+_PYTHONS = ("python", "pypy")
+_FLAGS = re.compile(r"-[bBdOquP]+")
+_WITH_A_WORD = ("-W", "-X")
+
+
 @dataclass(frozen=True)
 class Launch:
-    """How the project's tests are started: the interpreter, the runner, its arguments."""
+    """How the project's tests are started: the interpreter with its ``options``, the runner, its arguments."""
 
     python: str
     runner: Literal["pytest", "unittest", "junit"]
@@ -76,11 +84,20 @@ class Launch:
     as_module: bool
     userbase: str = ""
     path: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Launch:
+        """Return the launch that was made into JSON."""
+        values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
+        return cls(**values)
 
     @property
     def command(self) -> tuple[str, ...]:
         """What is started, in words."""
-        return self.args if self.runner == "junit" else (self.python, "-m", self.runner, *self.args)
+        if self.runner == "junit":
+            return self.args
+        return (self.python, *self.options, "-m", self.runner, *self.args)
 
     @property
     def is_own(self) -> bool:
@@ -96,6 +113,7 @@ class Parsed:
     runner: Literal["pytest", "unittest"]
     args: tuple[str, ...]
     as_module: bool
+    options: tuple[str, ...] = ()
 
 
 def parse_command(command: Sequence[str]) -> Parsed:
@@ -105,6 +123,10 @@ def parse_command(command: Sequence[str]) -> Parsed:
         words = _past_options(words[2:]) if Path(words[0]).name == "coverage" else words[2:]
         if words and words[0] == "--":
             words = words[1:]
+    options: tuple[str, ...] = ()
+    if words and Path(words[0]).name.startswith(_PYTHONS):
+        options = _options(words[1:])
+        words = [words[0], *words[1 + len(options) :]]
     if words[1:4] == ["-m", "coverage", "run"]:
         # what is measured does not matter here: the tests are started by the same interpreter without it
         words = [words[0], *_past_options(words[4:])]
@@ -115,12 +137,16 @@ def parse_command(command: Sequence[str]) -> Parsed:
     if name in ("pytest", "py.test"):
         interpreter = str(Path(words[0]).parent / "python") if "/" in words[0] else ""
         return Parsed(interpreter, "pytest", tuple(words[1:]), as_module=False)
-    if name.startswith(("python", "pypy")):
+    if name.startswith(_PYTHONS):
         rest = words[1:]
         if len(rest) >= 2 and rest[0] == "-m" and rest[1] in ("pytest", "unittest"):
             runner: Literal["pytest", "unittest"] = "pytest" if rest[1] == "pytest" else "unittest"
             return Parsed(
-                words[0] if name != "python" or "/" in words[0] else "", runner, tuple(rest[2:]), True
+                words[0] if name != "python" or "/" in words[0] else "",
+                runner,
+                tuple(rest[2:]),
+                as_module=not any(_FLAGS.fullmatch(option) and "P" in option for option in options),
+                options=options,
             )
     raise Misused(
         "command-unsupported",
@@ -128,6 +154,19 @@ def parse_command(command: Sequence[str]) -> Parsed:
         'set [run] command to the test command itself, for instance ["python", "-m", "pytest"]; for a runner of '
         'another language, let it write JUnit XML and set [run] format = "junit": gate and rerun judge by that',
     )
+
+
+def _options(words: list[str]) -> tuple[str, ...]:
+    """Return the interpreter's options that ``words`` begin with."""
+    count = 0
+    while count < len(words):
+        if words[count] in _WITH_A_WORD:
+            count += 2
+        elif words[count].startswith(_WITH_A_WORD) or _FLAGS.fullmatch(words[count]):
+            count += 1
+        else:
+            break
+    return tuple(words[:count])
 
 
 def _past_options(words: list[str]) -> list[str]:
@@ -178,6 +217,7 @@ def resolve(command: Sequence[str], work_tree: Path | None, env: Mapping[str, st
             version=version,
             runner_version=str(pytest_version) if parsed.runner == "pytest" else "",
             as_module=parsed.as_module,
+            options=parsed.options,
             userbase=str(found["userbase"]) if found.get("user") else "",
             path=tuple(str(folder) for folder in found["path"]),
         )

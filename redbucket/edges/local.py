@@ -425,7 +425,7 @@ class _Run:
         }
         if spec.masked or self.confined:
             settings["parent"] = None  # a shell, or the sandbox: it dies with its session
-        argv = [launch.python, self.boot]
+        argv = [launch.python, *launch.options, self.boot]
         runner = self.runner
         return (
             [*self.confined, *(masking.command(argv) if spec.masked else argv)],

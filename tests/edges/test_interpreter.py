@@ -43,6 +43,13 @@ def environment(folder: Path, *, pytest_too: bool = True) -> Path:
         ),
         (["python", "-m", "coverage", "run", "-m", "pytest", "tests"], "", "pytest", ("tests",)),
         (["bin/python", "-m", "coverage", "run", "--branch", "-m", "unittest"], "bin/python", "unittest", ()),
+        (
+            ["python", "-X", "dev", "-W", "error", "-bb", "-m", "pytest", "-W", "once"],
+            "",
+            "pytest",
+            ("-W", "once"),
+        ),
+        (["python", "-Xdev", "-m", "coverage", "run", "-m", "pytest"], "", "pytest", ()),
     ],
 )
 def test_parse(command: list[str], interpreter: str, runner: str, args: tuple[str, ...]) -> None:
@@ -51,12 +58,36 @@ def test_parse(command: list[str], interpreter: str, runner: str, args: tuple[st
 
 
 @pytest.mark.parametrize(
-    "command", [["make", "test"], ["tox"], ["python", "runtests.py"], ["uv", "run"], [], [""]]
+    "command",
+    [
+        ["make", "test"],
+        ["tox"],
+        ["python", "runtests.py"],
+        ["uv", "run"],
+        [],
+        [""],
+        # under these the pinned hash seed and the tree's import roots would not be read
+        ["python", "-I", "-m", "pytest"],
+        ["python", "-bE", "-m", "pytest"],
+        ["python", "-X", "dev"],
+        ["python", "-W"],
+    ],
 )
 def test_commands_without_a_recorder(command: list[str]) -> None:
     with pytest.raises(Misused) as caught:
         parse_command(command)
     assert "pytest" in str(caught.value.remedy)
+
+
+def test_options_of_the_interpreter_are_kept() -> None:
+    assert parse_command(["python", "-X", "dev", "-bb", "-m", "pytest"]).options == ("-X", "dev", "-bb")
+    assert parse_command(["python", "-Wd", "-m", "unittest"]).options == ("-Wd",)
+    assert parse_command(["pytest", "-q"]).options == ()
+
+
+def test_the_option_for_a_safe_path_leaves_the_top_folder_out() -> None:
+    assert parse_command(["python", "-m", "pytest"]).as_module
+    assert not parse_command(["python", "-P", "-m", "pytest"]).as_module
 
 
 def test_relative_and_absolute(tmp_path: Path) -> None:

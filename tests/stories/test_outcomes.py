@@ -334,3 +334,25 @@ def test_a_suite_that_is_skipped_for_what_git_does_not_hold_is_noted(tmp_path: P
     )
     assert "[run] prepare" in note["remedy"]
     assert told.exit_code == 0
+
+
+def test_the_interpreters_options_hold_for_the_tests(tmp_path: Path) -> None:
+    """A warning that the project's own command makes an error is one here, too."""
+    strict = '["python", "-X", "dev", "-W", "error::FutureWarning", "-m", "unittest"]'
+    tests = SHOP_TESTS.replace(
+        "    def test_label",
+        "    def test_mode(self):\n        assert sys.flags.dev_mode\n\n    def test_label",
+    )
+    shop = Shop.open(tmp_path, {"tests/test_shop.py": f"import sys\n{tests}"}, rules=policy(strict))
+    warned = SHOP.replace(
+        "def total(prices):\n", 'def total(prices):\n    warnings.warn("soon", FutureWarning)\n'
+    )
+    shop.patch({"shop.py": f"import warnings\n{warned}"})
+    told = shop.gate()
+    buckets = told.buckets()
+    assert {name.rpartition(".")[2]: bucket for name, bucket in buckets.items()} == {
+        "test_mode": "stable_pass",
+        "test_total": "invariant_miss",
+        "test_total_of_nothing": "invariant_miss",
+        "test_label": "stable_pass",
+    }
