@@ -7,12 +7,20 @@ from dataclasses import replace
 
 from redbucket.app.session import Session
 from redbucket.edges.repository import Repository
+from redbucket.engine.subject import marked_branch, policy_or_defaults
 
 
 def merge_heads(repository: Repository) -> list[str]:
     """Return the commits that are being merged into HEAD, [] if no merge is under way."""
     path = repository.git_dir / "MERGE_HEAD"
     return path.read_text(encoding="ascii").split() if path.exists() else []
+
+
+def agents_branch(opened: Session, heads: Sequence[str]) -> str:
+    """Return the agent's branch that one of ``heads`` is the tip of, "" if none is: `git commit` is told no names."""
+    policy = policy_or_defaults(opened.scratch, opened.repository.resolve("HEAD"))
+    names = (marked_branch("", oid, opened.repository.refs_at, policy) for oid in heads)
+    return next((name for name in names if name), "")
 
 
 def as_committed(opened: Session, heads: Sequence[str]) -> tuple[Session, str]:

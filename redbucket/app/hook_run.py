@@ -13,7 +13,7 @@ import msgspec
 
 from redbucket.app.again import again
 from redbucket.app.ending import ended
-from redbucket.app.hand_merge import as_committed, merge_heads
+from redbucket.app.hand_merge import agents_branch, as_committed, merge_heads
 from redbucket.app.hook_report import note_unprotected, tell
 from redbucket.app.output import finish, say, undo, worst
 from redbucket.app.session import Session, session
@@ -133,7 +133,8 @@ def _judge_by_hand(
     """Judge the merge that ``git commit`` is about to make, whoever resolved it."""
     seeing, made = as_committed(opened, heads)
     agent = bool(marks_of_environment(environment))
-    request = Request(base="HEAD", head=made, head_ref=head_ref, agent=agent)
+    branch = head_ref or agents_branch(opened, heads)
+    request = Request(base="HEAD", head=made, head_ref=branch, agent=agent)
     return _report(seeing, name, request, environment, verbose=verbose)
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from redbucket.app.again import again
 from redbucket.app.ending import ended
-from redbucket.app.hand_merge import as_committed, merge_heads
+from redbucket.app.hand_merge import agents_branch, as_committed, merge_heads
 from redbucket.app.hook_report import note_unprotected, tell
 from redbucket.app.output import say, undo, worst
 from redbucket.app.session import Session, session
@@ -108,6 +108,7 @@ def _commit(folder: Path, environment: Mapping[str, str]) -> int:
         base = opened.repository.resolve("HEAD")
         seeing, made = as_committed(opened, heads)
         named = next((name for oid in heads if (name := _name_of(oid, environment))), "")
+        named = named or agents_branch(opened, heads)
         agent = bool(marks_of_environment(environment))
         code = _finish(seeing, Request(base=base, head=made, head_ref=named, agent=agent))
         return undo(code, way_back(opened.repository))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache, cached_property
@@ -224,7 +224,9 @@ def examine(
         allowed = _signers(policy, objects.tree_view(objects.tree_of(base)))
         signed = history.signers(merge_base, head, allowed)
         commits = tuple(replace(c, signed_by=signed.get(c.oid)) for c in commits)
-    branch = request.head_ref or _marked_branch(branch_of(request.head, history), head, history, policy)
+    branch = request.head_ref or marked_branch(
+        branch_of(request.head, history), head, history.refs_at, policy
+    )
     offered = Offered(
         base, head, merge_base, objects.tree_of(head), merged.tree, merged.conflicts, commits, branch
     )
@@ -393,7 +395,7 @@ def _branches(history: History, objects: Objects) -> tuple[str, ...]:
     return policy_or_defaults(objects, history.resolve("HEAD")).gate.protected_branches
 
 
-def _marked_branch(name: str, head: str, history: History, policy: Policy) -> str:
+def marked_branch(name: str, head: str, refs_at: Callable[[str], Sequence[str]], policy: Policy) -> str:
     """Return the branch whose name counts.
 
     A branch that was named counts as it is: an agent may start a branch at a person's
@@ -402,7 +404,7 @@ def _marked_branch(name: str, head: str, history: History, policy: Policy) -> st
     """
     if marks_of_branch(name, policy):
         return name
-    pointing = history.refs_at(head)
+    pointing = refs_at(head)
     others = [ref for ref in pointing if ref not in policy.gate.protected_branches]
     if name not in pointing and others and all(marks_of_branch(ref, policy) for ref in others):
         return others[0]
@@ -523,7 +525,7 @@ def _squashed(
     own = tuple(c.path for c in objects.diff(objects.tree_of(base), tree) if c.path not in known)
     nobody = Person("", "")
     index = Commit("0" * len(tip), (tip,), nobody, nobody, "", own, signed_by="the index")
-    return (index, *commits), _marked_branch(branch, tip, history, policy)
+    return (index, *commits), marked_branch(branch, tip, history.refs_at, policy)
 
 
 def require_judgeable(subject: Subject) -> None:

@@ -194,6 +194,23 @@ def test_a_merge_that_was_refused_and_is_committed(shop: Hooked) -> None:
     assert "altered-test" in tried.said
 
 
+def test_a_merge_that_ends_in_commit_is_known_by_the_branch(shop: Hooked) -> None:
+    """git tells `git commit` no name: the branch that points at what comes in says whose it is."""
+    shop.patch({"tests/test_shop.py": BENT}, branch="agent/quiet", author=HUMAN)
+    shop.patch({"tests/test_shop.py": BENT}, branch="ada", author=HUMAN)
+    before = shop.tip()
+    for ways in (("--no-ff", "--no-commit"), ("--no-ff", "--no-edit")):
+        shop.git("merge", *ways, "agent/quiet")
+        tried = shop.git("commit", "--no-edit")
+        assert tried.code != 0
+        assert "branch agent/quiet" in tried.said
+        assert shop.git("merge", "--abort").code == 0
+    assert shop.tip() == before
+    assert shop.git("merge", "--no-ff", "--no-commit", "ada").code == 0
+    tried = shop.git("commit", "--no-edit")
+    assert tried.code == 0, tried.said
+
+
 def test_a_conflict_that_is_resolved_and_committed(shop: Hooked) -> None:
     """What the agent changed elsewhere is looked at; that there was a conflict is no reason to refuse."""
     shop.patch({"shop.py": FINE, "tests/test_more.py": "x = 1\n"}, branch="agent/fix")

@@ -193,6 +193,19 @@ def test_a_conflict_resolved_by_hand_is_judged_as_resolved(shop: Shop) -> None:
     assert "altered-test" in done.said and "merge-conflict" not in done.said
 
 
+def test_a_merge_that_ends_in_commit_is_known_by_the_branch(shop: Shop) -> None:
+    shop.patch(BAD, branch="agent/quiet", author="Ada <ada@x>")
+    shop.patch(BAD, branch="ada", author="Ada <ada@x>")
+    install(shop.repo, "--hooks", "pre-commit")
+    assert git(shop.repo, "merge", "--no-ff", "--no-commit", "agent/quiet").code == 0
+    done = git(shop.repo, "commit", "--no-edit")
+    assert done.code == 1 and "branch agent/quiet" in done.said
+    assert git(shop.repo, "merge", "--abort").code == 0
+    assert git(shop.repo, "merge", "--no-ff", "--no-commit", "ada").code == 0
+    done = git(shop.repo, "commit", "--no-edit")
+    assert done.code == 0, done.said
+
+
 @pytest.mark.slow
 def test_a_merge_is_judged_by_the_whole_gate(shop: Shop) -> None:
     install(shop.repo, "--hooks", "pre-merge-commit")
