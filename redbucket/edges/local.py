@@ -401,6 +401,7 @@ class _Run:
             "runner": launch.runner,
             "args": args,
             "extra": extra,
+            "options": list(launch.options),
             "argv0": f"{launch.prefix}/lib/{launch.runner}/__main__.py",
             "seed": spec.seed,
             "roots": list(spec.roots),

@@ -111,7 +111,7 @@ def run(package):
     del settings["key"]
     sys.argv = [settings["argv0"]] + list(settings["args"])
     if hasattr(sys, "orig_argv"):
-        sys.orig_argv[:] = [sys.executable] + sys.orig_argv[1:-1] + ["-m", kind] + list(settings["args"])
+        sys.orig_argv[:] = [sys.executable] + settings["options"] + ["-m", kind] + list(settings["args"])
     # what remains is reached through the objects that are in use
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         del sys.modules[name]

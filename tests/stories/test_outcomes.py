@@ -341,7 +341,9 @@ def test_the_interpreters_options_hold_for_the_tests(tmp_path: Path) -> None:
     strict = '["python", "-X", "dev", "-W", "error::FutureWarning", "-m", "unittest"]'
     tests = SHOP_TESTS.replace(
         "    def test_label",
-        "    def test_mode(self):\n        assert sys.flags.dev_mode\n\n    def test_label",
+        "    def test_mode(self):\n        assert sys.flags.dev_mode\n"
+        "        assert sys.orig_argv[1:] == ['-X', 'dev', '-W', 'error::FutureWarning', '-m', 'unittest']\n\n"
+        "    def test_label",
     )
     shop = Shop.open(tmp_path, {"tests/test_shop.py": f"import sys\n{tests}"}, rules=policy(strict))
     warned = SHOP.replace(
