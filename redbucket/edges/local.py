@@ -118,63 +118,34 @@ class LocalRunner:
         env = site.environment(self.launch, settled, spec.seed, spec.hash_seed, self.extra_env)
         env.update(spec.conditions.env)
         confined = site.confine(self.launch, settled, self.network) if self.sandboxed else []
+        if spec.masked:
+            site.mask(tree, spec.seed)
         self.folder.mkdir(parents=True, exist_ok=True)
         name = Path(place).name
         written, record_path = self.folder / f"{name}.jsonl", self.folder / f"{spec.name}.jsonl"
-        header = Header(
-            run_id=spec.run_id,
-            world=spec.world,
-            condition=spec.condition,
-            tree=spec.tree,
-            seed=spec.seed,
-            hash_seed=spec.hash_seed or spec.seed,
-            command=list(self.launch.command),
-            nonce=secrets.token_hex(8),
-            started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            environment=environment.recorded(env),
-            conditions=spec.conditions,
-            used_home=spec.used_home,
-        )
         record = RecordFile(written)
         going: _Run | ReportedRun | None = None
-        if spec.masked:
-            site.mask(tree, spec.seed)
-            env = masking.environment(env)
         try:
             with record:
-                record.write(header)
+                record.write(self._header(spec, env))
+                if spec.masked:
+                    env = masking.environment(env)
                 began = time.monotonic()
-                prepared: list[str] = []
-                if self.prepare:
-                    made = site.digest(tree, spec.watched)
-                    site.note_files(tree)
-                    failed = self._prepare(site, tree, env, confined)
-                    if failed:
-                        record.write(Footer(complete=False, reason=failed))
-                        return record_path
-                    now = site.digest(tree, spec.watched)
-                    # a build is the patch's code, too: it may not write what judges
-                    prepared = sorted(p for p in made if made[p] != now.get(p))
-                    any_runner = _FOREIGN if self.launch.runner == "junit" else ()
-                    prepared += newfiles.matching(site.new_files(tree), (*_JUDGING, *any_runner))
-                before, stamps = site.digest(tree, spec.watched), site.stamps(tree, spec.watched)
+                failed, prepared = self._prepared(site, spec, tree, env, confined)
+                if failed:
+                    record.write(Footer(complete=False, reason=failed))
+                    return record_path
+                judging = _Judging(site, tree, spec)
                 if spec.recorded:
                     site.note_files(tree)
                 # laid out before any code of the patch ran; a build may differ from run to run
-                first = before if self.prepare else self._first.setdefault(spec.tree, before)
+                first = judging.before if self.prepare else self._first.setdefault(spec.tree, judging.before)
                 if self.launch.runner == "junit":
                     going = ReportedRun(self, site, spec, settled, env, record, confined)
                 else:
                     going = _Run(self, site, spec, settled, env, record, earlier or {}, confined)
                 footer = going.go()
-                after, later = site.digest(tree, spec.watched), site.stamps(tree, spec.watched)
-                fixtures = frozenset(spec.fixtures)
-                tampered = sorted(
-                    path
-                    for path in before
-                    if not (first.get(path) == before[path] == after.get(path))
-                    or (stamps.get(path) != later.get(path) and path not in fixtures)
-                )
+                tampered = judging.tampered(first)
                 appeared = newfiles.matching(site.new_files(tree), spec.recorded) if spec.recorded else []
                 rewritten = installed.differences(self._installed, site.installed())
                 if rewritten:
@@ -204,6 +175,41 @@ class LocalRunner:
                 self.records[record_path] = record.digest
         return record_path
 
+    def _header(self, spec: RunSpec, env: Mapping[str, str]) -> Header:
+        return Header(
+            run_id=spec.run_id,
+            world=spec.world,
+            condition=spec.condition,
+            tree=spec.tree,
+            seed=spec.seed,
+            hash_seed=spec.hash_seed or spec.seed,
+            command=list(self.launch.command),
+            nonce=secrets.token_hex(8),
+            started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            environment=environment.recorded(env),
+            conditions=spec.conditions,
+            used_home=spec.used_home,
+        )
+
+    def _prepared(
+        self, site: Grounds, spec: RunSpec, tree: str, env: Mapping[str, str], confined: Sequence[str]
+    ) -> tuple[str, list[str]]:
+        """Make the tree ready as the policy says; return why that failed, and what it wrote of what judges.
+
+        A build is the patch's code, too: it may not write what judges.
+        """
+        if not self.prepare:
+            return "", []
+        made = site.digest(tree, spec.watched)
+        site.note_files(tree)
+        failed = self._prepare(site, tree, env, confined)
+        if failed:
+            return failed, []
+        now = site.digest(tree, spec.watched)
+        any_runner = _FOREIGN if self.launch.runner == "junit" else ()
+        new = newfiles.matching(site.new_files(tree), (*_JUDGING, *any_runner))
+        return "", [*sorted(p for p in made if made[p] != now.get(p)), *new]
+
     def _prepare(self, site: Grounds, tree: str, env: Mapping[str, str], confined: Sequence[str]) -> str:
         for command in self.prepare:
             words = [*confined, *(self.launch.python if w == "python" else w for w in command)]
@@ -220,6 +226,30 @@ class LocalRunner:
 
 def _left(end: float) -> Callable[[], float]:
     return lambda: end - time.monotonic()
+
+
+class _Judging:
+    """The files of a laid-out tree that judge, as they are before its tests run."""
+
+    def __init__(self, site: Grounds, tree: str, spec: RunSpec) -> None:
+        self._site, self._tree, self._spec = site, tree, spec
+        self.before = site.digest(tree, spec.watched)
+        self._stamps = site.stamps(tree, spec.watched)
+
+    def tampered(self, first: Mapping[str, str]) -> list[str]:
+        """Return those that are no longer as they were, or were not as in ``first``, the tree's first run.
+
+        A recorded file may be written anew, as long as its bytes stay.
+        """
+        after = self._site.digest(self._tree, self._spec.watched)
+        later = self._site.stamps(self._tree, self._spec.watched)
+        fixtures = frozenset(self._spec.fixtures)
+        return sorted(
+            path
+            for path, digest in self.before.items()
+            if not (first.get(path) == digest == after.get(path))
+            or (self._stamps.get(path) != later.get(path) and path not in fixtures)
+        )
 
 
 class _Run:

@@ -39,14 +39,8 @@ def run(package):
     """Run the tests as the settings say and return the exit status of the runner."""
     settings = _settings(int(sys.argv[1]))
     record_fd, life_fd = int(sys.argv[2]), int(sys.argv[3])
-    if settings["parent"] is not None and os.getppid() != settings["parent"]:
+    if not _bound_to_parent(settings):
         return 97
-    try:
-        _die_with_parent()
-    except (OSError, AttributeError, ImportError):
-        pass  # no libc by that name: the broken pipe ends an orphan a little later
-    if not settings["masked"]:  # an ordinary process has no such mark
-        _first_to_go()
     from . import channel as channels
     from . import guardian, lines, machinery, played, roots, seeds, updates, watch
 
@@ -57,19 +51,9 @@ def run(package):
     home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sys.path[:] = [p for p in sys.path if os.path.abspath(p) != home]
     kind = settings["runner"]
-    if kind == "pytest":
-        try:
-            import pytest
-        except ImportError as error:
-            channel.send("refused", reason="no-pytest", detail=str(error))
-            return 4
-        version = tuple(int(part) for part in pytest.__version__.split(".")[:2] if part.isdigit())
-        if version < (7, 0):
-            channel.send("refused", reason="old-pytest", detail=pytest.__version__)
-            return 4
-        from . import pytest_plugin as runner
-    else:
-        from . import unittest_runner as runner
+    runner = _runner(kind, channel)
+    if runner is None:
+        return 4
     watcher = watch.Watch(tree, settings["fixtures"], settings["data"])
     parts_of_it = machinery.Machinery(package, watcher)
     seeds.watch_urandom()
@@ -80,41 +64,19 @@ def run(package):
     parts = roots.InstalledParts(tree, absolute_roots, outside, settings["tracked"])
     if settings["tracked"]:
         sys.meta_path.append(parts)
-    # for the processes that tests start, in whatever folder
-    path = absolute_roots + [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
-    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(path))
-    if roads:
-        from . import descent
-
-        name = hashlib.sha256(settings["key"].encode()).hexdigest()[:12]
-        folder = os.path.join(os.path.dirname(tree), "s" + name)
-        descent.lead(folder, tree, absolute_roots, outside)
+    _lead_children(settings, absolute_roots, outside if roads else None)
     cassettes = played.Played()
     sys.meta_path[:0] = [seeds.PinOnImport(), cassettes]
     watched = {os.path.join(tree, p): numbers for p, numbers in settings["lines"].items()}
     lined = lines.watcher(watched)
     recorder = runner.Recorder(settings, channel, watcher, lined, tree)
-    settings["plugins"] = []
-    if settings["diagnose"]:
-        from . import diagnose
-
-        recorder.results.lab = diagnose.Lab(settings["diagnose"], tree)
-        settings["plugins"].append(recorder.results.lab)
-    if settings["masked"] and kind == "pytest":
-        from .unmarked import Unmarked
-
-        settings["plugins"].append(Unmarked())
+    settings["plugins"] = _plugins(settings, recorder)
     recorder.results.machinery = parts_of_it
     rewriting = recorder.rewriting = updates.Updates()
     rewriting.of_environment(os.environ)
     settings["args"] = rewriting.of_words(settings["args"])
     del settings["key"]
-    sys.argv = [settings["argv0"]] + list(settings["args"])
-    if hasattr(sys, "orig_argv"):
-        sys.orig_argv[:] = [sys.executable] + settings["options"] + ["-m", kind] + list(settings["args"])
-    # what remains is reached through the objects that are in use
-    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
-        del sys.modules[name]
+    _look_like_the_runner(settings, package)
     seeds.pin(settings["seed"], "start")
     try:
         status = runner_main(kind, settings, recorder)
@@ -135,6 +97,78 @@ def run(package):
         )
     channel.send("exit", status=int(status))
     return int(status)
+
+
+def _bound_to_parent(settings):
+    """Return False if the parent is gone already; see to it that this process ends with it."""
+    if settings["parent"] is not None and os.getppid() != settings["parent"]:
+        return False
+    try:
+        _die_with_parent()
+    except (OSError, AttributeError, ImportError):
+        pass  # no libc by that name: the broken pipe ends an orphan a little later
+    if not settings["masked"]:  # an ordinary process has no such mark
+        _first_to_go()
+    return True
+
+
+def _runner(kind, channel):
+    """Return the module that records that runner; None, and why on the channel, if there is none."""
+    if kind != "pytest":
+        from . import unittest_runner
+
+        return unittest_runner
+    try:
+        import pytest
+    except ImportError as error:
+        channel.send("refused", reason="no-pytest", detail=str(error))
+        return None
+    version = tuple(int(part) for part in pytest.__version__.split(".")[:2] if part.isdigit())
+    if version < (7, 0):
+        channel.send("refused", reason="old-pytest", detail=pytest.__version__)
+        return None
+    from . import pytest_plugin
+
+    return pytest_plugin
+
+
+def _lead_children(settings, absolute_roots, outside):
+    """Let the processes that tests start import from the tree, in whatever folder; ``outside``: past these folders."""
+    path = absolute_roots + [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(path))
+    if outside is None:
+        return
+    from . import descent
+
+    tree = settings["tree"]
+    name = hashlib.sha256(settings["key"].encode()).hexdigest()[:12]
+    descent.lead(os.path.join(os.path.dirname(tree), "s" + name), tree, absolute_roots, outside)
+
+
+def _plugins(settings, recorder):
+    """Return the runner's further plugins: those of a diagnosis, those of a run without a gate's signs."""
+    plugins = []
+    if settings["diagnose"]:
+        from . import diagnose
+
+        recorder.results.lab = diagnose.Lab(settings["diagnose"], settings["tree"])
+        plugins.append(recorder.results.lab)
+    if settings["masked"] and settings["runner"] == "pytest":
+        from .unmarked import Unmarked
+
+        plugins.append(Unmarked())
+    return plugins
+
+
+def _look_like_the_runner(settings, package):
+    """Let the process say of itself what an ordinary one says, and take the recorder's modules out of reach."""
+    sys.argv = [settings["argv0"]] + list(settings["args"])
+    if hasattr(sys, "orig_argv"):
+        words = settings["options"] + ["-m", settings["runner"]]
+        sys.orig_argv[:] = [sys.executable] + words + list(settings["args"])
+    # what remains is reached through the objects that are in use
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        del sys.modules[name]
 
 
 def runner_main(kind, settings, recorder):
