@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from redbucket.core.pytree import newer_python
 from redbucket.core.report import GateReport, Problem
 from redbucket.edges.progress import Progress
 from redbucket.edges.repository import Repository
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
     from redbucket.app.stations import LocalStation, RecordingRunner, RemoteStation, Station
     from redbucket.core.axes import Axis
     from redbucket.core.noisecapture import NoiseCapture
+    from redbucket.core.pytree import Told
     from redbucket.core.records import Run
     from redbucket.core.runspec import RunSpec
     from redbucket.edges.interpreter import Launch
+    from redbucket.edges.newerpython import NewerPythons
     from redbucket.engine.specs import Specs
 
 Noted = TypeVar("Noted", bound=msgspec.Struct)
@@ -371,7 +374,12 @@ def session(
 ) -> Iterator[Session]:
     """Open the repository that holds ``start``; the temporary folder goes at the end."""
     repository = Repository.discover(start, index_file=index, quarantine=quarantine)
-    with Workshop() as workshop, Scratch(workshop.root / "scratch.git", repository) as scratch:
+    pythons = _Pythons(repository.work_tree)
+    with (
+        Workshop() as workshop,
+        Scratch(workshop.root / "scratch.git", repository) as scratch,
+        newer_python(pythons.ask),
+    ):
         opened = Session(repository, scratch, workshop, progress)
         try:
             yield opened
@@ -379,7 +387,27 @@ def session(
             opened.cancelled.set()
             for station in opened.stations.values():
                 station.close()
+            pythons.close()
             progress.clear()
+
+
+class _Pythons:
+    """Newer Pythons, looked for when a file can't be read by this one: most commands need none."""
+
+    def __init__(self, work_tree: Path | None) -> None:
+        self._work_tree = work_tree
+        self._found: NewerPythons | None = None
+
+    def ask(self, source: bytes) -> Told | None:
+        from redbucket.edges.newerpython import NewerPythons
+
+        if self._found is None:
+            self._found = NewerPythons(self._work_tree, os.environ)
+        return self._found.ask(source)
+
+    def close(self) -> None:
+        if self._found is not None:
+            self._found.close()
 
 
 def interpreter_name() -> str:

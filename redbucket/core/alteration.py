@@ -15,7 +15,16 @@ from redbucket.core.details import UNCHANGED, Alteration, Detail, Effect, altera
 from redbucket.core.doctests import doctest_change
 from redbucket.core.functions import compare_functions
 from redbucket.core.plural import plural
-from redbucket.core.pytree import is_python, kept_shape, parse_anew, same_tree, shape, without_docstring
+from redbucket.core.pytree import (
+    UNREADABLE,
+    is_python,
+    kept_shape,
+    parse_anew,
+    same_tree,
+    shape,
+    syntax_error,
+    without_docstring,
+)
 from redbucket.core.scope import Asked, Entry, Scope, read_scope
 from redbucket.core.verbatim import share_shapes
 
@@ -47,11 +56,12 @@ def altered(
         return _other(old, new, path)
     after = parse_anew(new)
     if after is None:
-        change = Detail("can't be parsed, so that nothing is known of it", 1, "", False)
-        return Alteration(Effect.CHANGED, changes=(change,))
+        line, words = syntax_error(new) or (None, "")
+        change = Detail(f"makes the file one that {UNREADABLE}: {words}", line or 1, "", False)
+        return Alteration(Effect.CHANGED, changes=(change,), unreadable=True)
     before = ast.Module(body=[], type_ignores=[]) if old is None else parse_anew(old)
     if before is None:
-        change = Detail("changes a file whose old form can't be parsed", 1, "", False)
+        change = Detail(f"changes a file whose old form {UNREADABLE}", 1, "", False)
         return Alteration(Effect.CHANGED, changes=(change,))
     for tree in (before, after):
         strip_annotations(tree)

@@ -30,11 +30,15 @@ class Detail:
 
 @dataclass(frozen=True)
 class Alteration:
-    """The effect, what was added beside the old judge, and what was changed in it."""
+    """The effect, what was added beside the old judge, and what was changed in it.
+
+    ``unreadable`` is True where no Python here can parse the new form.
+    """
 
     effect: Effect
     additions: tuple[Detail, ...] = ()
     changes: tuple[Detail, ...] = ()
+    unreadable: bool = False
 
     @property
     def weakens(self) -> bool:

@@ -17,7 +17,7 @@ from redbucket.core.frameworks import (
     framework_names,
     full_name,
 )
-from redbucket.core.pytree import dotted, parse, source_text
+from redbucket.core.pytree import UNREADABLE, dotted, parse, source_text, syntax_error
 from redbucket.core.testtree import is_main_guard
 
 # Without one of these there is no sign: most files need no parsing. A name can't be
@@ -58,7 +58,7 @@ class Sign:
 
 
 def signs(source: bytes, path: str, *, helper: bool = False) -> list[Sign]:
-    """Return the signs in a product file; none if it can't be parsed.
+    """Return the signs in a product file; that it can't be read is one, where it holds words that matter.
 
     A ``helper`` exists to help tests, so that it may know of their framework.
     """
@@ -66,7 +66,8 @@ def signs(source: bytes, path: str, *, helper: bool = False) -> list[Sign]:
         return []
     tree = parse(source)
     if tree is None:
-        return []
+        line, words = syntax_error(source) or (None, "")
+        return [Sign(f"the file {UNREADABLE}, so nothing is known of it", words, line or 1, Severity.WARN)]
     # A function inside a function is seen twice.
     found = list(dict.fromkeys(_Reader(_Plain().visit(tree), path, helper).read()))
     found.sort(key=lambda sign: sign.line)

@@ -5,7 +5,13 @@ from __future__ import annotations
 import ast
 import hashlib
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
+from typing import Any
+
+from redbucket.core.foreigntree import rebuilt
 
 # What makes a docstring more than documentation: doctest prompts, and pytest's
 # switch that turns assertion rewriting off.
@@ -13,6 +19,9 @@ _LIVE_DOCSTRING = (">>>", "PYTEST_DONT_REWRITE")
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 # Contexts follow from the place of a node; kind is the u of u"": neither changes what runs.
 _IGNORED = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
+
+# What is said of a source that no Python here can parse.
+UNREADABLE = "can't be read as Python"
 
 _KEPT_BYTES = 256 * 1024
 _BACKWARDS: dict[type[ast.AST], tuple[str, ...]] = {}
@@ -23,30 +32,64 @@ def is_python(path: str) -> bool:
     return path.endswith((".py", ".pyw"))
 
 
-def parse(source: bytes) -> ast.Module | None:
-    """Return the tree of ``source``, or ``None`` if this interpreter can't parse it.
+# What a newer Python says of a source: the rows of its tree, or a line and what is wrong there.
+Told = tuple[list[Any] | None, int | None, str]
+_newer: ContextVar[Callable[[bytes], Told | None] | None] = ContextVar("newer", default=None)
 
-    Newer or older syntax, a wrong encoding, NUL bytes and nesting that the
-    parser gives up on are all the same to the caller: not understood. The tree
-    is shared with whoever asks next, and must not be changed.
+
+@contextmanager
+def newer_python(ask: Callable[[bytes], Told | None]) -> Iterator[None]:
+    """Have ``ask`` read what this Python can't, meanwhile; it returns None where there is no newer Python."""
+    before = _newer.set(ask)
+    try:
+        yield
+    finally:
+        _newer.reset(before)
+
+
+def parse(source: bytes) -> ast.Module | None:
+    """Return the tree of ``source``, or ``None`` if neither this Python nor a newer one can parse it.
+
+    A wrong encoding, NUL bytes and nesting that the parser gives up on are
+    all the same to the caller: not understood. The tree is shared with whoever
+    asks next, and must not be changed.
     """
-    return _kept(source) if len(source) <= _KEPT_BYTES else parse_anew(source)
+    return _kept(source, _newer.get()) if len(source) <= _KEPT_BYTES else parse_anew(source)
 
 
 # Several guards ask for the same files; a tree takes up to 100 times its source.
 @lru_cache(maxsize=8)
-def _kept(source: bytes) -> ast.Module | None:
+def _kept(source: bytes, newer: object) -> ast.Module | None:
     return parse_anew(source)
 
 
 def parse_anew(source: bytes) -> ast.Module | None:
     """Return a tree as ``parse`` does, one that the caller may change."""
+    tree, _, _ = _read(source)
+    return tree
+
+
+def syntax_error(source: bytes) -> tuple[int | None, str] | None:
+    """Return the line (None: unknown) and the words of what keeps Python from reading ``source``; None if it can."""
+    tree, line, error = _read(source)
+    return None if tree is not None else (line, error)
+
+
+def _read(source: bytes) -> tuple[ast.Module | None, int | None, str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError, LookupError):
-        return None
+            return ast.parse(source), None, ""
+    except SyntaxError as error:
+        line, words = error.lineno, str(error.msg)
+    except (ValueError, RecursionError, MemoryError, OverflowError, LookupError) as error:
+        return None, None, str(error) or type(error).__name__
+    newer = _newer.get()
+    told = newer(source) if newer is not None else None
+    if told is None:
+        return None, line, words
+    rows, line, words = told
+    return (rebuilt(rows) if rows else None), line, words
 
 
 def shape(node: ast.AST | list[ast.stmt] | list[ast.expr] | None) -> str:
@@ -165,5 +208,8 @@ def source_text(node: ast.AST, limit: int = 70) -> str:
     try:
         text = " ".join(ast.unparse(node).split())
     except (RecursionError, ValueError):
+        text = ""
+    # of a kind that this Python does not know, what it knows of its parts says little
+    if not text or not hasattr(ast, type(node).__name__):
         return f"<{type(node).__name__}>"
     return text if len(text) <= limit else text[: limit - 1] + "\N{HORIZONTAL ELLIPSIS}"

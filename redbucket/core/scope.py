@@ -239,6 +239,8 @@ def _assigned(node: ast.stmt) -> list[str]:
         targets = list(node.targets)
     elif isinstance(node, (ast.AnnAssign, ast.AugAssign)):
         targets = [node.target]
+    elif type(node).__name__ == "TypeAlias":
+        targets = [getattr(node, "name")]  # noqa: B009 (3.12 and newer)
     else:
         return []
     names = []

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from redbucket.core.pytree import is_python
+from redbucket.core.pytree import UNREADABLE, is_python
 from redbucket.core.testfiles import JudgeFiles, Tree, affected_files
 from redbucket.core.testgraph import Key
 from redbucket.core.testtree import AMBIENT, BODY, WHOLE, Module
@@ -69,7 +69,7 @@ def untrusted_tests(
         if not module.parsed:
             if path in sources or (path, AMBIENT) in causes:
                 how = How.ALTERED if path in base.entries else How.AUTHORED
-                found[path, WHOLE] = Untrusted(how, "this file can't be parsed, so all of it counts", 1)
+                found[path, WHOLE] = Untrusted(how, f"this file {UNREADABLE}, so all of it counts", 1)
             continue
         for key, node in after.tests(module):
             cause = causes.get(key)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
@@ -12,7 +11,7 @@ from msgspec.structs import replace
 from redbucket.core.details import Detail, Effect
 from redbucket.core.doctests import doctest_change
 from redbucket.core.findings import DOCTESTS, MEND, Finding, Severity
-from redbucket.core.pytree import is_python, parse
+from redbucket.core.pytree import UNREADABLE, is_python, syntax_error
 from redbucket.guards.alterations import REMEDY, Sides, altered_files
 from redbucket.guards.context import Context
 from redbucket.guards.remedies import ENDORSE
@@ -45,7 +44,8 @@ def check(context: Context, judge_side: Sides) -> list[Finding]:
     found = []
     for path, alteration in altered_files(context, judge_side):
         if alteration.effect is Effect.CHANGED:
-            found.append(_finding(path, level, "alters the judge", alteration.changes))
+            one = _finding(path, level, "alters the judge", alteration.changes)
+            found.append(_mended(one, one.remedy) if alteration.unreadable else one)
         else:
             found.append(_finding(path, Severity.NOTE, "only adds to the tests", alteration.additions))
     found += _doctests(context, judge_side, level)
@@ -86,11 +86,11 @@ def _doctests(context: Context, judge_side: Sides, level: Severity) -> Iterator[
             runs = _runs_doctests(context, judge_side) if runs is None else runs
             severity = level if runs else Severity.NOTE
             what = "alters doctests of the product" if runs else "alters doctests, which base does not run,"
-            broken = _syntax_error(after) if is_python(path) else None
+            broken = syntax_error(after) if is_python(path) and after is not None else None
             found = _finding(path, severity, what, change.changes)
             if broken is not None:
-                words = f"{MEND}; if a newer Python reads it, {ENDORSE.format(path=path)}"
-                found = replace(found, line=broken[0], reason=broken[1], remedy=words if found.remedy else "")
+                words = f"the file {UNREADABLE} any more, nor its doctests: {broken[1]}"
+                found = _mended(replace(found, line=broken[0], reason=words), ENDORSE.format(path=path))
             elif found.remedy and after is not None:
                 person = ENDORSE.format(path=path)
                 found = replace(
@@ -101,17 +101,10 @@ def _doctests(context: Context, judge_side: Sides, level: Severity) -> Iterator[
             yield _finding(path, Severity.NOTE, "only adds doctests", change.additions)
 
 
-def _syntax_error(source: bytes | None) -> tuple[int | None, str] | None:
-    """Return the line and the words of what keeps Python from reading a file; None if it can."""
-    if source is None or parse(source) is not None:
-        return None
-    try:
-        ast.parse(source)
-    except SyntaxError as error:
-        return error.lineno, f"the file can't be read as Python any more, nor its doctests: {error.msg}"
-    except (ValueError, RecursionError, MemoryError) as error:
-        return None, f"the file can't be read as Python any more, nor its doctests: {error}"
-    return None  # this Python reads it, and the parser that is told to be patient does not
+def _mended(found: Finding, others: str) -> Finding:
+    """The finding with what helps where a file can't be read: to mend it, or ``others``."""
+    words = f"{MEND}, or have a newer Python that can read it on PATH, too, or {others}"
+    return replace(found, remedy=words) if found.remedy else found
 
 
 def _globs(context: Context) -> list[str]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 import pytest
 
 from redbucket.core.alteration import Effect, altered, doctest_change
+from redbucket.core.pytree import newer_python
+from tests.core.test_foreigntree import NEW
 
 BASE = """\
 import math
@@ -729,3 +731,10 @@ def test_ten_thousand_lines() -> None:
     )
     result = judge(body.replace("assert x == 77\n", "assert x >= 77\n"), old=body)
     assert [change.unit for change in result.changes] == ["test_77"]
+
+
+def test_type_aliases_of_a_newer_python_are_values() -> None:
+    """``type X = t"{f}"``, told by another Python."""
+    with newer_python(lambda _: (NEW, None, "")):
+        told = altered(b"", b"type = = X\n", "tests/test_a.py")
+    assert [detail.text for detail in told.additions] == ["adds value X"]

@@ -109,7 +109,7 @@ def test_a_product_file_is_not_thrown_back_for_its_doctests() -> None:
     assert found.remedy.startswith("put its doctests back as they are in base")
     unread = {"src/lib.py": BASE["src/lib.py"].replace("return x + 1", "return (x + 1")}
     (found,) = altered_test.check(context(base, unread), SIDE)
-    assert (found.line, found.remedy.partition(";")[0]) == (7, "mend it")
+    assert (found.line, found.remedy.partition(",")[0]) == (7, "mend it")
     assert "can't be read as Python any more" in found.reason
     assert "'(' was never closed" in found.reason or "EOF" in found.reason
 

@@ -143,3 +143,13 @@ def test_existing_test_helpers_may_know_the_framework() -> None:
     assert not refused(check(context(base, {"src/pkg/testing/skips.py": new}), SIDE))
     # The name alone is the patch's to choose.
     assert refused(check(context({"src/pkg/core.py": ""}, {"src/pkg/testing.py": new}), SIDE))
+
+
+def test_a_file_that_nothing_is_known_of_is_warned_of() -> None:
+    unread = "import sys\nx = = 1\nif 'pytest' in sys.modules:\n    x = 2\n"
+    (found,) = run(unread)
+    assert (found.severity.value, found.line) == ("warn", 2)
+    assert "can't be read as Python" in found.reason
+    # it was so before; and a template that asks for nothing of the kind
+    assert run(unread + "y = 1\n", old=unread) == []
+    assert run("def {{ name }}(:\n") == []
