@@ -20,7 +20,7 @@ from redbucket.core.testpath import file_of
 from redbucket.core.trailers import trailers, unquote_path
 from redbucket.edges.landed import Landed, landed
 from redbucket.edges.ledger import Ledger, fixtures_of, opened, place_of
-from redbucket.engine.subject import base_branch
+from redbucket.engine.protected import base_branch
 from redbucket.engine.today import utc_today
 from redbucket.guards.context import TreeView
 

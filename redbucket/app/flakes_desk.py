@@ -16,7 +16,7 @@ from redbucket.core.patch import FILE_MODE, Entry
 from redbucket.core.policy import FLAKES_NAME, Policy
 from redbucket.edges.flakesfile import read
 from redbucket.engine.flakes import Replayer
-from redbucket.engine.subject import policy_at
+from redbucket.engine.protected import policy_at
 from redbucket.engine.whoasks import landing_policy, marks_here
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from redbucket.app.session import Session
 from redbucket.edges.repository import Repository
-from redbucket.engine.subject import marked_branch, policy_or_defaults
+from redbucket.engine.protected import marked_branch, policy_or_defaults
 
 
 def merge_heads(repository: Repository) -> list[str]:

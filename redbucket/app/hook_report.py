@@ -9,7 +9,7 @@ from redbucket.app.output import finish, say
 from redbucket.core.errors import ACCEPTED, Misused
 from redbucket.core.report import GateReport
 from redbucket.edges.repository import Repository
-from redbucket.engine.subject import find_base
+from redbucket.engine.protected import find_base
 
 
 def note_unprotected(repository: Repository, protected: tuple[str, ...], current: str | None = None) -> None:

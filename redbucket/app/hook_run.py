@@ -24,7 +24,8 @@ from redbucket.core.policy import Policy
 from redbucket.edges.progress import Progress
 from redbucket.edges.unfinished import way_back
 from redbucket.engine.hookbase import Offer, offers
-from redbucket.engine.subject import Request, find_base, policy_or_defaults
+from redbucket.engine.protected import find_base, policy_or_defaults
+from redbucket.engine.subject import Request
 
 # The static hooks, by the name that users write, and the guards behind each.
 STATIC: dict[str, tuple[str, ...]] = {

@@ -24,8 +24,9 @@ from redbucket.edges.repository import Repository
 from redbucket.edges.unfinished import way_back
 from redbucket.engine import refupdates
 from redbucket.engine.hookbase import Offer, offers
+from redbucket.engine.protected import find_base, policy_or_defaults
 from redbucket.engine.refupdates import Update
-from redbucket.engine.subject import Request, find_base, policy_or_defaults
+from redbucket.engine.subject import Request
 
 
 def entry() -> None:

@@ -25,9 +25,10 @@ from redbucket.engine.capturing import hidden
 from redbucket.engine.explain import Explain
 from redbucket.engine.explained import Shell, busy_note, explained
 from redbucket.engine.flakes import Replayed
+from redbucket.engine.protected import policy_at
 from redbucket.engine.replay import Replay
 from redbucket.engine.specs import Specs, specs_of_tree
-from redbucket.engine.subject import Request, Subject, examine, policy_at, require_merged
+from redbucket.engine.subject import Request, Subject, examine, require_merged
 
 _FREEZE_RUNS = 20
 

@@ -163,7 +163,7 @@ class Session:
         from redbucket.app.moved_fixtures import moved_fixtures
         from redbucket.core.paths import JudgeSide
         from redbucket.core.policy import parse
-        from redbucket.engine.subject import policy_or_defaults
+        from redbucket.engine.protected import policy_or_defaults
 
         if not (report.base and report.merge_tree):
             return report
@@ -257,8 +257,8 @@ class Session:
         from redbucket.core.paths import JudgeSide
         from redbucket.core.seeds import derive
         from redbucket.engine.bench import ParallelBench
+        from redbucket.engine.protected import policy_at
         from redbucket.engine.rerun import plain_specs
-        from redbucket.engine.subject import policy_at
 
         commit = self.repository.resolve(revision)
         policy = policy_at(self.scratch, commit)

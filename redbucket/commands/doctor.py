@@ -117,7 +117,7 @@ class Examination:
         from redbucket.core.policy import POLICY_NAME
         from redbucket.engine import doctor as judge
         from redbucket.engine.agenthook import base_and_policy
-        from redbucket.engine.subject import find_base
+        from redbucket.engine.protected import find_base
 
         objects = self._opened.scratch
         try:
@@ -153,7 +153,7 @@ class Examination:
     def _failed_here(self) -> tuple[str, ...]:
         """What could not be read at base."""
         from redbucket.core.errors import RedbucketError
-        from redbucket.engine.subject import policy_at
+        from redbucket.engine.protected import policy_at
 
         try:
             policy_at(self._opened.scratch, self._base)

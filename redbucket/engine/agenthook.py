@@ -226,7 +226,7 @@ def checked(changed: Sequence[str], base: str, call: Call) -> Answer:
 
 def base_and_policy(history: Any, objects: Any) -> tuple[str, Policy]:
     """Return the commit that patches land on, and its policy; raise Misused as ``gate`` would."""
-    from redbucket.engine.subject import find_base, policy_at
+    from redbucket.engine.protected import find_base, policy_at
 
     defaults = Policy().gate.protected_branches
     try:

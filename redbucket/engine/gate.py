@@ -18,7 +18,8 @@ from redbucket.core.report import GateReport, IdentityReport, Problem, Row
 from redbucket.core.testpath import pytest_id
 from redbucket.core.verdict import EXIT_CODES, count, decide
 from redbucket.engine.ports import Bench, History, Objects
-from redbucket.engine.subject import Request, Subject, branch_of, examine, examine_index, require_judgeable
+from redbucket.engine.protected import branch_of
+from redbucket.engine.subject import Request, Subject, examine, examine_index, require_judgeable
 from redbucket.engine.today import utc_today
 from redbucket.guards import registry
 from redbucket.guards.remedies import SIGNERS

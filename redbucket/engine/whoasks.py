@@ -8,7 +8,7 @@ from redbucket.core.errors import Misused
 from redbucket.core.marks import marks_of_branch, marks_of_environment
 from redbucket.core.policy import Policy
 from redbucket.engine.ports import History
-from redbucket.engine.subject import find_base
+from redbucket.engine.protected import find_base
 
 
 def landing_policy(

@@ -12,7 +12,7 @@ from redbucket.app.session import session
 from redbucket.core.checksums import write
 from redbucket.edges.progress import Progress
 from redbucket.engine.doctor import Check
-from redbucket.engine.subject import policy_at
+from redbucket.engine.protected import policy_at
 from tests.gitkit import Content, Repo
 
 ONE, LOCK = "tests/data/one.json", "fixtures.sha256"
