@@ -25,6 +25,7 @@ class Recorder:
         self._names = {}
         self._index = {}
         self._item = None
+        self._number = 0
         self._phases = Phases()
         self._failure = None
         self._errors = {}
@@ -139,10 +140,10 @@ class Recorder:
         self._phases, self._failure = Phases(), None
         results_ = self.results
         results_.begin(name, self._index[name])
-        number = seeds.pin(self._settings["seed"], name)
+        self._number = seeds.pin(self._settings["seed"], name)
         seeds.pin_hypothesis(self._settings["seed"])
         seeds.calm(getattr(item, "obj", None))
-        seeds.pin_randomly(item.config, number)
+        seeds.pin_randomly(item.config, self._number)
         results_.mark()
         began = self._now()
         outcome = yield
@@ -171,9 +172,21 @@ class Recorder:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_fixture_setup(self, fixturedef, request):
-        """What a module- or session-scoped fixture reads belongs to each test that uses it."""
+        """What a module- or session-scoped fixture reads and draws goes to each test that uses it, not to the first."""
         outer = self._reads.fixture_begins()
+        aside = None
+        if self._item is not None and fixturedef.scope != "function":
+            name = "%s %s %s" % (
+                failures.normalise_nodeid(getattr(request.node, "nodeid", "")),
+                fixturedef.argname,
+                getattr(request, "param_index", 0),
+            )
+            aside = seeds.Aside(self._settings["seed"], name)
+            seeds.pin_randomly(request.config, aside.number)
         yield
+        if aside is not None:
+            aside.end()
+            seeds.pin_randomly(request.config, self._number)
         self._reads.fixture_ends(fixturedef, outer)
 
     @pytest.hookimpl(tryfirst=True)

@@ -16,6 +16,7 @@ pinned = set()
 _urandom_calls = [0]
 _number = [0]
 _given = [""]
+_drawn = [False]
 
 
 def derive(seed, name):
@@ -28,7 +29,7 @@ def derive(seed, name):
 def pin(seed, name):
     """Seed ``random``, NumPy's global generator and PyTorch, where they are loaded."""
     number = derive(seed, name)
-    _number[0], _given[0] = number, seed
+    _number[0], _given[0], _drawn[0] = number, seed, False
     _seed(number)
     pinned.add("random")
     _pin_loaded(number)
@@ -47,10 +48,36 @@ def _pin_loaded(number):
 
 
 def used():
-    """True if the global ``random`` is not where ``pin`` left it; draws from it once."""
+    """True if the global ``random`` is not where ``pin`` left it, or was used aside; draws from it once."""
+    if _drawn[0]:
+        return True
     # a twin seeded alike and one draw of each: a fifth of the cost of comparing the states
     _twin_seed(_number[0])
     return _draw(32) != _twin_draw(32)
+
+
+class Aside:
+    """Gives what outlives one test, a wider fixture say, numbers of its own: the same whichever test needs it first."""
+
+    def __init__(self, seed, name):
+        self._number = _number[0]
+        self._saved = [(random.setstate, random.getstate())]
+        numpy_random = sys.modules.get("numpy.random")
+        if numpy_random is not None and hasattr(numpy_random, "set_state"):
+            self._saved.append((numpy_random.set_state, numpy_random.get_state()))
+        torch = sys.modules.get("torch")
+        if torch is not None and hasattr(torch, "set_rng_state"):
+            self._saved.append((torch.set_rng_state, torch.get_rng_state()))
+        drawn = _drawn[0]
+        self.number = pin(seed, name)
+        _drawn[0] = drawn
+
+    def end(self):
+        """Put the test's own numbers back where they stood."""
+        _drawn[0] = used()
+        _number[0] = self._number
+        for put, state in self._saved:
+            put(state)
 
 
 def watch_urandom():

@@ -28,6 +28,20 @@ class _MustPass(unittest.TestCase):
         """Pass, always."""
 
 
+class _Suite(unittest.TestSuite):
+    """Gives what a module or a class sets up numbers of its own: the same whichever test ran before."""
+
+    seed = ""
+
+    def _handleModuleFixture(self, test, result):
+        seeds.pin(self.seed, "the module %s" % type(test).__module__)
+        super()._handleModuleFixture(test, result)
+
+    def _handleClassSetUp(self, test, result):
+        seeds.pin(self.seed, "the class %s.%s" % (type(test).__module__, type(test).__qualname__))
+        super()._handleClassSetUp(test, result)
+
+
 class Recorder:
     """Discovers, orders and runs the tests as ``python -m unittest`` would."""
 
@@ -68,7 +82,9 @@ class Recorder:
         todo = [test for _, test in rest]
         if self._settings["diagnose"].get("twice"):
             todo = [each for test in todo for each in (results.again(test), test)]
-        unittest.TestSuite(todo).run(result)
+        suite = _Suite(todo)
+        suite.seed = self._settings["seed"]
+        suite.run(result)
         result.close()
         self._sentinels()
         status = 5 if not ids else int(result.red or bool(errors))

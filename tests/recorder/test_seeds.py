@@ -10,6 +10,8 @@ import pytest
 from tests.recorder.envs import venv
 from tests.recorder.runkit import Recorded, record
 
+UNITTEST = ("python", "-m", "unittest")
+
 DRAWS = """
     import json, random
     import pytest
@@ -224,3 +226,69 @@ def test_hypothesis_is_seeded_where_a_test_loads_it_and_not_loaded_for_others(tm
     assert list(one.outcomes.values()) == ["passed"] * 2
     assert drawn(one) == drawn(two)
     assert len(drawn(one)) >= 20
+
+
+WIDE = """
+    import random
+    import pytest
+
+    def save(name, value):
+        with open("drawn", "a") as f: f.write('["%s", %r]\\n' % (name, value))
+
+    @pytest.fixture(scope="session")
+    def whole(): return random.random()
+    @pytest.fixture(scope="module", params=[1, 2])
+    def rows(request): return random.random()
+    @pytest.fixture(scope="class")
+    def late(): return random.random()
+    def setup_module(module): module.XUNIT = random.random()
+    def test_first(whole): pass
+    class TestC:
+        def test_early(self, late): pass
+        def test_x(self, whole, late, request):
+            mine = random.random()
+            dynamic = request.getfixturevalue("late")
+            save("x", [whole, late, XUNIT, mine, dynamic, random.random()])
+    def test_rows(rows): save("rows %r" % random.random(), rows)
+"""
+
+
+def test_a_wider_fixture_draws_the_same_numbers_whichever_test_needs_it_first(tmp_path: Path) -> None:
+    files = {"test_w.py": WIDE}
+    whole = drawn(record(tmp_path / "whole", files))
+    alone = drawn(record(tmp_path / "alone", files, only=("test_w.py::TestC::test_x",)))
+    assert alone["x"] == whole["x"]
+    # a fixture that the test asks for while it runs does not put its own numbers back to the start
+    assert len({*whole["x"]}) == 5
+    rows = [value for name, value in whole.items() if name.startswith("rows")]
+    assert len(rows) == len({*rows}) == 2
+
+
+def test_a_test_whose_fixture_draws_is_known_to_use_random(tmp_path: Path) -> None:
+    r = record(tmp_path, {"test_w.py": WIDE})
+    assert "random" in r.end("test_first")["entropy"]
+
+
+def test_the_set_up_of_a_unittest_class_draws_the_same_numbers_alone(tmp_path: Path) -> None:
+    files = {
+        "test_w.py": """
+    import random
+    from unittest import TestCase
+
+    class A(TestCase):
+        def test_a(self): random.random()
+
+    def setUpModule():
+        global MODULE
+        MODULE = random.random()
+
+    class B(TestCase):
+        @classmethod
+        def setUpClass(cls): cls.drawn = random.random()
+        def test_b(self):
+            with open("drawn", "a") as f: f.write('["b", %r]\\n' % [MODULE, self.drawn])
+    """
+    }
+    whole = drawn(record(tmp_path / "whole", files, command=UNITTEST))
+    alone = drawn(record(tmp_path / "alone", files, command=UNITTEST, only=("test_w.B.test_b",)))
+    assert alone["b"] == whole["b"]
