@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import getloadavg
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from redbucket import __version__
@@ -19,6 +20,7 @@ from redbucket.core.noisecapture import NoiseCapture, encode, file_name, from_da
 from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import POLICY_NAME, Policy, parse
 from redbucket.core.seeds import derive
+from redbucket.core.startwords import StartWords
 from redbucket.edges.capturefile import write
 from redbucket.engine.bench import ParallelBench
 from redbucket.engine.capturing import hidden
@@ -183,7 +185,7 @@ def explain(
             name = str(write(captures / file_name(safe), encode(safe)))
             remember(opened.repository.common_dir, lambda ledger: ledger.add_capture(now(), nodeid, name))
     shell = Shell(
-        _runner(opened, place), head if place.subject is None else "", tuple(sorted(place.policy.run.env))
+        _start(opened, place), head if place.subject is None else "", tuple(sorted(place.policy.run.env))
     )
     return explained(work, found, tree=place.tree, shell=shell, base=base, capture=name)
 
@@ -207,9 +209,25 @@ def _in_base(opened: Session, place: Place, specs: Specs, bench: ParallelBench, 
     return [run.tests[nodeid].outcome.value if nodeid in run.tests else "missing" for run in runs]
 
 
-def _runner(opened: Session, place: Place) -> str:
+def _start(opened: Session, place: Place) -> StartWords:
+    """Return how the user's shell starts what the runs had."""
     run = place.policy.run
-    return opened.station(run.runner).resolve(run.command).runner
+    station = opened.station(run.runner)
+    launch = station.resolve(run.command)
+    python = launch.python
+    top = opened.repository.work_tree
+    if run.runner != "local" or _same_file(shutil.which("python"), python):
+        python = "python"
+    elif top is not None and Path(python).is_relative_to(top):
+        python = str(Path(python).relative_to(top))
+    files = opened.scratch.entries(place.tree)
+    paths = frozenset(files) | {str(up) for path in files for up in PurePosixPath(path).parents}
+    return StartWords(launch.runner, python, launch.args, launch.as_module, paths)
+
+
+def _same_file(one: str | None, other: str) -> bool:
+    # not by where the links lead: an environment's interpreter is a link to the one that it was made with
+    return one is not None and Path(one).absolute() == Path(other).absolute()
 
 
 @dataclass

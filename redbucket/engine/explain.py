@@ -47,6 +47,7 @@ class Explain:
     sites: list[str] = field(default_factory=list)
     looks: list[Experiment] = field(default_factory=list)
     message: str = ""
+    plugins: tuple[str, ...] = ()
     suite_seconds: float = 0.0
     steady: bool = True
     fails: bool = False
@@ -142,6 +143,7 @@ class Explain:
                 "copy the id from a report of redbucket",
             )
         self._suite = tuple(first.tests)
+        self.plugins = tuple(first.session.plugins)
         self.say("running it alone, and the suite twice more")
         whole = [self.specs.make(self.world) for _ in range(CONFIRMED - 1)]
         lone = [self._spec((self.nodeid,), "alone") for _ in range(CONFIRMED)]

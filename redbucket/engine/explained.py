@@ -10,6 +10,7 @@ from redbucket.core.experiments import Experiment, joined
 from redbucket.core.explanation import Explanation
 from redbucket.core.plural import plural
 from redbucket.core.records import Outcome
+from redbucket.core.startwords import StartWords
 from redbucket.core.tally import Tally, kind
 from redbucket.engine.explain import IN_SUITE, Explain
 from redbucket.engine.found import Found
@@ -25,12 +26,12 @@ _BUSY = 1.5  # a CPU
 
 @dataclass(frozen=True)
 class Shell:
-    """What the commands of a report need: the runner, the commit that was run ("" where none has the tree).
+    """What the commands of a report need: how tests are started, the commit that was run ("" where none has the tree).
 
     ``env`` are the names of the variables that the policy gives to runs.
     """
 
-    runner: str
+    start: StartWords
     rev: str = ""
     env: tuple[str, ...] = ()
 
@@ -94,18 +95,16 @@ def experiments(done: Explain, found: Found | None, base: list[str]) -> list[Exp
 
 def commands(done: Explain, found: Found, shell: Shell, capture: str | None) -> list[str]:
     """Return commands that show the cause: one for each side, first as it is, then with the cause."""
-    test = quote(done.nodeid)
-    plain = f"python -m {shell.runner}"
     out: list[str] = []
     if found.culprits is not None:
-        before = " ".join(map(quote, found.culprits.tests))
-        quiet = " -p no:randomly -p no:xdist" if shell.runner == "pytest" else ""
         if not found.culprits.imported:
-            out = [f"{plain}{quiet} {before} {test}", f"{plain}{quiet} {test}"]
+            orders = ([*found.culprits.tests, done.nodeid], [done.nodeid])
+            out = [shell.start.of(order, done.plugins) for order in orders]
     elif found.show and done.alone:
-        command = f"{plain} {test}"
+        command = shell.start.of([done.nodeid])
         if found.recorded:
             # nothing but the recorder seeds the generators of a test by TEST_SEED
+            command = shell.start.recorded(done.nodeid)
             command = f'redbucket rerun -n 1 --rev {shell.rev[:12]} --out "$(mktemp -d)" -- {command}'
         if shell.rev or not found.recorded:
             out = [_with(setting, command) for setting in (found.plain, found.show)]

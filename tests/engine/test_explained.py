@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from redbucket.core.startwords import StartWords
 from redbucket.engine.explained import Shell, busy_note, explained
 from tests.engine.test_explain import X, explain
 
-SHELL = Shell("pytest", "c0ffee" * 7)
+SHELL = Shell(StartWords("pytest"), "c0ffee" * 7)
 RERUN = f'redbucket rerun -n 1 --rev c0ffeec0ffee --out "$(mktemp -d)" -- python -m pytest {X}'
 PYTEST = f"python -m pytest {X}"
 
@@ -43,7 +44,7 @@ def test_a_random_seed_is_shown_by_what_pins_it() -> None:
     assert plain == f"TEST_SEED=7 {RERUN}"
     assert other.startswith("TEST_SEED=") and other.endswith(RERUN) and other != plain
     # the tree that a gate makes is no commit, so no rerun shows it
-    assert told(lambda spec, before: spec.seed != "7", Shell("pytest")).commands == []
+    assert told(lambda spec, before: spec.seed != "7", Shell(StartWords("pytest"))).commands == []
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_what_no_shell_shows_is_said() -> None:
 
 
 def test_variables_that_the_policy_sets_are_named() -> None:
-    rules = Shell("pytest", "c0ffee" * 7, ("DJANGO_SETTINGS_MODULE",))
+    rules = Shell(StartWords("pytest"), "c0ffee" * 7, ("DJANGO_SETTINGS_MODULE",))
     report = told(lambda spec, before: "TZ" in spec.conditions.env, rules)
     assert any("DJANGO_SETTINGS_MODULE" in note for note in report.notes)
 

@@ -49,8 +49,8 @@ def test_a_victim_its_polluter_the_state_and_a_capture_that_replays(shop: Shop, 
     assert (one["condition"], one["changes"]) == ("after tests/test_cart.py::test_add", "order")
     assert (one["head"], one["base"]) == ({"failed": 3, "runs": 3}, None)
     assert told["commands"][:2] == [
-        f"python -m pytest -p no:randomly -p no:xdist tests/test_cart.py::test_add {NOISY}",
-        f"python -m pytest -p no:randomly -p no:xdist {NOISY}",
+        f"python -m pytest -n 0 tests/test_cart.py::test_add {NOISY}",
+        f"python -m pytest -n 0 {NOISY}",
     ]
     again = redbucket("replay", told["capture"], "-C", shop.path, "-n", "2", "--format", "json")
     assert json.loads(again.out)["rate"]["failed"] == 2, again.err
