@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from os import getloadavg
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -16,11 +17,12 @@ from redbucket.app.session import Session, UserHistory, cpus, read_record
 from redbucket.core.axes import axes
 from redbucket.core.errors import Misused, Undecided
 from redbucket.core.explanation import Explanation
-from redbucket.core.noisecapture import NoiseCapture, encode, file_name, from_data, of_run
+from redbucket.core.noisecapture import NoiseCapture, encode, file_name, from_data, of_run, seen
 from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import POLICY_NAME, Policy, parse
 from redbucket.core.seeds import derive
 from redbucket.core.startwords import StartWords
+from redbucket.core.testpath import in_either_form
 from redbucket.edges.capturefile import write
 from redbucket.engine.bench import ParallelBench
 from redbucket.engine.capturing import hidden
@@ -158,21 +160,24 @@ def explain(
         opened.progress.say,
         time.monotonic,
         budget,
+        find=partial(in_either_form, paths=opened.scratch.entries(place.tree)),
     )
     busy = busy_note(getloadavg()[0], cpus()) if place.policy.run.runner == "local" else ""
     found = work.run()
     if busy and found is None:
         work.notes.append(busy)
+    nodeid = work.nodeid
     base = _in_base(opened, place, specs, bench, nodeid) if place.subject is not None else []
     name = None
-    if captures is not None and found is not None and found.failing is not None:
-        test = found.failing.tests[nodeid]
+    failing, passing = work.both_ways(found)
+    if captures is not None and failing is not None:
         subject = place.subject
         capture = of_run(
-            test,
-            found.failing,
+            failing.tests[nodeid],
+            failing,
             bucket="noise",
-            cause=found.cause,
+            cause=found.cause if found else None,
+            passing=seen(passing.tests[nodeid], passing) if passing else None,
             base=subject.patch.base if subject else "",
             head=subject.patch.head if subject else head,
             roots=list(specs.roots),

@@ -71,7 +71,7 @@ def explain(
         place = noise_desk.place_of(opened, base, head, rules)
         commit = opened.repository.resolve(head or "HEAD")
         report = noise_desk.explain(opened, nodeid, place, head=commit, budget=budget, captures=captures)
-        if said := history(opened.repository.common_dir, nodeid):
+        if said := history(opened.repository.common_dir, report.nodeid):
             report = msgspec.structs.replace(report, notes=[*report.notes, said])
         report = opened.told(report)
     if form == "html":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 
 
 def file_of(nodeid: str, paths: Container[str]) -> str | None:
@@ -38,5 +38,11 @@ def pytest_id(nodeid: str, paths: Container[str]) -> str:
     module = path.removesuffix(".py").replace("/", ".")
     while module and not nodeid.startswith(module + "."):
         module = module.partition(".")[2]
-    rest = nodeid[len(module) + 1 :] if module else nodeid
-    return f"{path}::{rest.replace('.', '::')}"
+    rest, bracket, row = (nodeid[len(module) + 1 :] if module else nodeid).partition("[")
+    return f"{path}::{rest.replace('.', '::')}{bracket}{row}"
+
+
+def in_either_form(nodeid: str, ids: Iterable[str], paths: Container[str]) -> str | None:
+    """Return which of ``ids`` is that test, in pytest's form or unittest's; None if none is."""
+    wanted = pytest_id(nodeid, paths)
+    return next((each for each in ids if nodeid == each or pytest_id(each, paths) == wanted), None)

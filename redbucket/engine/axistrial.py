@@ -210,6 +210,7 @@ class AxisTrials:
             plain=axis.plain,
             recorded=axis.recorded,
             failing=plain if self.fails else flipped,
+            passing=flipped if self.fails else plain,
             conditions=(variant.name,),
             change=dict(variant.change),
         )
@@ -236,7 +237,7 @@ class AxisTrials:
     def _pinned(self, axis: Axis) -> Found | None:
         """A mixed test that fails each time with one value of the axis and passes each time with another."""
         red: tuple[Variant, Run] | None = None
-        green: Variant | None = None
+        green: tuple[Variant, Run] | None = None
         half = (len(axis.variants) + 1) // 2
         for variants in (axis.variants[:half], axis.variants[half:]):
             runs = self._try(axis, variants)
@@ -246,7 +247,7 @@ class AxisTrials:
                 if _fails(test):
                     red = red or (variant, run)
                 else:
-                    green = green or variant
+                    green = green or (variant, run)
             if (red is not None and green is not None) or self.over():
                 break
         if red is None or green is None:
@@ -254,22 +255,23 @@ class AxisTrials:
         for rounds in _PAIRS:
             if self.over():
                 return None
-            runs = self._try(axis, [red[0], green] * rounds)
+            runs = self._try(axis, [red[0], green[0]] * rounds)
             seen = zip(runs, self.tests(runs), strict=True)
             if not all(_ran(r, t) and _fails(t) == (n % 2 == 0) for n, (r, t) in enumerate(seen)):
                 return None
         every = 1 + sum(_PAIRS)
         return Found(
             axis.cause,
-            f"it fails with {red[0].name} and passes with {green.name}",
+            f"it fails with {red[0].name} and passes with {green[0].name}",
             [
                 f"as it is: {self.seen}",
                 f"with {red[0].name}: it fails {every} of {every}",
-                f"with {green.name}: it passes {every} of {every}, in between",
+                f"with {green[0].name}: it passes {every} of {every}, in between",
             ],
             axis.fix,
             failing=red[1],
-            conditions=(red[0].name, green.name),
+            passing=green[1],
+            conditions=(red[0].name, green[0].name),
         )
 
     def _rates(self, axis: Axis) -> Found | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
@@ -13,6 +13,7 @@ from redbucket.core.conditions import Conditions
 from redbucket.core.errors import Undecided
 from redbucket.core.evidence import is_inconsistent
 from redbucket.core.experiments import Experiment
+from redbucket.core.plural import plural
 from redbucket.core.records import Outcome, Run, Test
 from redbucket.core.runspec import RunSpec
 from redbucket.engine.axistrial import AxisTrials, counted
@@ -26,9 +27,17 @@ _PER_SUITE = 34.0
 IN_SUITE = "in the suite"
 
 
+def _that_very_one(nodeid: str, ids: Iterable[str]) -> str | None:
+    return nodeid if nodeid in ids else None
+
+
 @dataclass
 class Explain:
-    """The experiments on one test. ``axes`` are tried in turn until one is confirmed."""
+    """The experiments on one test. ``axes`` are tried in turn until one is confirmed.
+
+    ``find`` says which of the suite's ids is meant; ``nodeid`` becomes that. ``looked`` are the runs of the test
+    as it is, in the suite's order, alone and in other orders.
+    """
 
     nodeid: str
     world: str
@@ -39,6 +48,7 @@ class Explain:
     clock: Callable[[], float]
     budget: float | None = None
     per_suite: float = _PER_SUITE
+    find: Callable[[str, Iterable[str]], str | None] = _that_very_one
     outcomes: dict[str, list[str]] = field(default_factory=dict)
     tried: list[str] = field(default_factory=list)
     untried: list[str] = field(default_factory=list)
@@ -46,6 +56,7 @@ class Explain:
     touched: list[str] = field(default_factory=list)
     sites: list[str] = field(default_factory=list)
     looks: list[Experiment] = field(default_factory=list)
+    looked: list[list[Run]] = field(default_factory=list)
     message: str = ""
     plugins: tuple[str, ...] = ()
     suite_seconds: float = 0.0
@@ -135,13 +146,7 @@ class Explain:
                 f"the suite did not run to its end: {first.broken.removeprefix(f'{first.source}: ')}",
                 "fix what ends the run early",
             )
-        if self.nodeid not in first.tests:
-            near = [i for i in first.tests if i.rpartition("::")[2] == self.nodeid.rpartition("::")[2]]
-            raise Undecided(
-                "no-such-test",
-                f"the suite has no test {self.nodeid}" + (f"; it has {near[0]}" if near else ""),
-                "copy the id from a report of redbucket",
-            )
+        self.nodeid = self._named(first.tests)
         self._suite = tuple(first.tests)
         self.plugins = tuple(first.session.plugins)
         self.say("running it alone, and the suite twice more")
@@ -154,12 +159,48 @@ class Explain:
         self._limit = self.budget if self.budget is not None else self.per_suite * self.suite_seconds
         suite = self._tests(suites)
         alone = self._tests(runs[len(whole) :])
+        self.looked = [runs[len(whole) :], suites]
         self.outcomes[IN_SUITE] = [t.outcome.value for t in suite]
         self.outcomes["alone"] = [t.outcome.value for t in alone]
         self.touched = sorted({e for t in (*suite, *alone) for e in t.entropy})
         self.message = next((t.message for t in (*suite, *alone) if t.outcome in FAILING), "")
         self._inconsistent = all(is_inconsistent(t) for t in suite)
         return suite, alone
+
+    def _named(self, ids: Iterable[str]) -> str:
+        found = self.find(self.nodeid, ids)
+        if found is not None:
+            return found
+        rows = [i for i in ids if i.partition("[")[0] == self.nodeid]
+        near = rows or [i for i in ids if i.rpartition("::")[2] == self.nodeid.rpartition("::")[2]]
+        more = f" and {plural(len(near) - 1, 'more of that name')}" if len(near) > 1 else ""
+        raise Undecided(
+            "no-such-test",
+            f"the suite has no test {self.nodeid}" + (f"; it has {near[0]}{more}" if near else ""),
+            "copy the id from a report of redbucket",
+        )
+
+    def both_ways(self, found: Found | None) -> tuple[Run | None, Run | None]:
+        """Return a run in which it failed and one in which it passed, None for what was not seen.
+
+        Without a cause both are of equal conditions where those differ: that is the noise.
+        """
+        if found is not None and found.failing is not None:
+            passing = found.passing or self._one_that(self.looked, fails=False)
+            return found.failing, passing
+        mixed = [runs for runs in self.looked if _kind(self._tests(runs)) is None]
+        for groups in (mixed, self.looked):
+            failing, passing = (self._one_that(groups, fails=f) for f in (True, False))
+            if failing is not None and passing is not None:
+                return failing, passing
+        return None, None
+
+    def _one_that(self, groups: Iterable[Sequence[Run]], *, fails: bool) -> Run | None:
+        for run in (run for runs in groups for run in runs if not run.broken):
+            test = run.tests.get(self.nodeid)
+            if test is not None and (test.outcome in FAILING if fails else test.outcome is Outcome.PASSED):
+                return run
+        return None
 
     def _tests(self, runs: Sequence[Run]) -> list[Test]:
         return [
@@ -195,6 +236,7 @@ class Explain:
         if len(self._suite) < 2:
             orders = {}
         runs = self.bench.run([self.specs.make(self.world, how, **over) for how, over in orders.items()])
+        self.looked += [[run] for run in runs]
         for how, run, test in zip(orders, runs, self._tests(runs), strict=True):
             self.outcomes[how] = [test.outcome.value]
             if not run.broken and _fails(test) != by_itself and test.outcome is not Outcome.MISSING:
@@ -241,6 +283,7 @@ class Explain:
             FIX_ORDER[kind],
             culprits=culprits,
             failing=culprits.failing,
+            passing=culprits.passing,
         )
 
     def _make(self, condition: str, **over: Any) -> RunSpec:

@@ -46,7 +46,7 @@ def explained(
             what = NOT_FOUND_ORDER
     else:
         what = found.what
-    shown = commands(done, found, shell, capture) if found else []
+    shown = commands(done, found, shell, capture)
     if found and found.failing is not None and not shown:
         done.notes.append(
             "no plain command shows it: add --captures DIR, and redbucket replay runs the capture again"
@@ -93,10 +93,12 @@ def experiments(done: Explain, found: Found | None, base: list[str]) -> list[Exp
     return joined(tally.experiments(found.conditions if found else ()), done.looks)
 
 
-def commands(done: Explain, found: Found, shell: Shell, capture: str | None) -> list[str]:
+def commands(done: Explain, found: Found | None, shell: Shell, capture: str | None) -> list[str]:
     """Return commands that show the cause: one for each side, first as it is, then with the cause."""
     out: list[str] = []
-    if found.culprits is not None:
+    if found is None:
+        pass
+    elif found.culprits is not None:
         if not found.culprits.imported:
             orders = ([*found.culprits.tests, done.nodeid], [done.nodeid])
             out = [shell.start.of(order, done.plugins) for order in orders]

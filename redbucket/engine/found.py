@@ -26,6 +26,7 @@ class Culprits:
     complete: bool | None = None
     why_not: str = ""
     failing: Run | None = None
+    passing: Run | None = None
 
     @property
     def condition(self) -> str:
@@ -35,7 +36,9 @@ class Culprits:
 
 @dataclass
 class Found:
-    """What was confirmed. ``failing`` is a run that shows it, ``change`` the fields of the spec that flip it.
+    """What was confirmed. ``failing`` is a run that shows it, ``passing`` one that shows the other side.
+
+    ``change`` are the fields of the spec that flip it.
 
     ``conditions`` are the names of the experiments that it rests on.
     ``plain`` and ``show`` are what a shell puts before a command to see both sides, "" where no shell can.
@@ -50,5 +53,6 @@ class Found:
     recorded: bool = False
     culprits: Culprits | None = None
     failing: Run | None = None
+    passing: Run | None = None
     conditions: tuple[str, ...] = ()
     change: dict[str, Any] = field(default_factory=dict)

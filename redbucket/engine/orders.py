@@ -99,7 +99,7 @@ class OrderSearch:
                 found.tests = []
                 return
         found.confirmed, found.why_not = True, ""
-        found.failing = runs[1 if self.alone_fails else 0]
+        found.failing, found.passing = runs[1::-1] if self.alone_fails else runs[:2]
 
     def _look_for_others(self, found: Culprits, pool: Sequence[str]) -> None:
         rest = [i for i in pool if i not in set(found.tests)]

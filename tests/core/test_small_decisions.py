@@ -16,7 +16,7 @@ from redbucket.core.compare import redder_by_chance, redder_in_strata
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.report import Problem, Row, Verdict
 from redbucket.core.seeds import derive
-from redbucket.core.testpath import file_of, pytest_id, stands_for
+from redbucket.core.testpath import file_of, in_either_form, pytest_id, stands_for
 from redbucket.core.verdict import count, decide
 from redbucket.engine.scout import choose_scouted
 
@@ -81,6 +81,16 @@ def test_the_file_of_a_test_is_found_from_either_kind_of_id(
 ) -> None:
     assert file_of(nodeid, PATHS) == path
     assert pytest_id(nodeid, PATHS) == shown
+
+
+def test_a_test_is_found_by_either_form_of_its_id() -> None:
+    paths = {"tests/test_m.py"}
+    dotted, plain = "tests.test_m.T.test_x", "tests/test_m.py::T::test_x"
+    for ids in ([dotted, "tests.test_m.T.test_y"], [plain, "tests/test_m.py::T::test_y"]):
+        assert in_either_form(dotted, ids, paths) == in_either_form(plain, ids, paths) == ids[0]
+        assert in_either_form("tests.test_m.T.test_z", ids, paths) is None
+    row = "tests/test_m.py::test_rows[1.5-a.b]"
+    assert in_either_form("tests.test_m.test_rows[1.5-a.b]", [row], paths) == row
 
 
 def timed(name: str, seconds: float, *touched: str) -> records.Test:

@@ -276,6 +276,37 @@ def test_a_mixed_test_blames_nobody() -> None:
     assert [one.flipped for one in pictured(work, found) if one.flipped] == []
 
 
+def test_a_mixed_test_without_a_cause_has_a_run_of_each_kind_under_equal_conditions() -> None:
+    """What is to be frozen needs a capture, whether its cause is known or not."""
+    turn = itertools.count()
+    work, found = explain(lambda spec, before: bool(before) and next(turn) % 3 == 0)
+    assert found is None
+    failing, passing = work.both_ways(found)
+    assert failing is not None and passing is not None
+    assert (failing.tests[X].outcome, passing.tests[X].outcome) == (Outcome.FAILED, Outcome.PASSED)
+    # it is mixed in the suite alone, so both come from there
+    assert len(failing.tests) == len(passing.tests) == len(NAMES) + 1
+
+
+def test_both_sides_of_a_cause_are_there_for_the_capture() -> None:
+    for rule in (
+        lambda spec, before: NAMES[4] in before,
+        lambda spec, before: NAMES[4] not in before,
+        lambda spec, before: "TZ" in spec.conditions.env,
+        lambda spec, before: "TZ" not in spec.conditions.env,
+    ):
+        work, found = explain(rule)
+        failing, passing = work.both_ways(found)
+        assert found is not None and failing is not None and passing is not None
+        assert (failing.tests[X].outcome, passing.tests[X].outcome) == (Outcome.FAILED, Outcome.PASSED)
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_what_never_differs_has_nothing_to_capture(fails: bool) -> None:
+    work, found = explain(lambda spec, before: fails)
+    assert work.both_ways(found) == (None, None)
+
+
 def test_what_looks_steady_by_chance_is_not_pinned_on_the_order() -> None:
     """Fails three times in the suite, passes three times alone, and is a coin otherwise."""
     turn = itertools.count()
