@@ -24,6 +24,7 @@ _CHANGES = {
     "scout first": "",
     "scout": "several at once",
 }
+_SEEDS = ("hash-seed", "seed")
 
 
 @dataclass
@@ -72,17 +73,20 @@ def of_gate(seen: Mapping[tuple[str, str], Iterable[Outcome]], confirmed: str = 
     conditions = dict.fromkeys(condition for world, condition in seen if world in ("H", "B"))
     plain = tuple(seen.get(("H", PLAIN), ()))
     usual = kind(plain)
+    # other seeds are tried without the tests that pass: what being alone does is not theirs
+    lone = flips(seen.get(("H", "alone"), ()), usual)
     found = []
     for condition in conditions:
         head, base = (tuple(seen.get((world, condition), ())) for world in ("H", "B"))
         changes = next((c for word, c in _CHANGES.items() if condition.startswith(word)), "")
+        flipped = flips(head, usual)
         found.append(
             Experiment(
                 condition=condition,
                 changes=changes,
                 head=tries(head),
                 base=tries(base),
-                flipped=flips(head, usual) if changes else None,
+                flipped=(flipped and not (lone and condition.startswith(_SEEDS))) if changes else None,
                 confirmed=condition == confirmed,
             )
         )

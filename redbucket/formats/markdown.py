@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from redbucket.core.buckets import Bucket
 from redbucket.core.findings import Finding
 from redbucket.core.plural import plural
 from redbucket.core.report import GateReport, Problem, Row
@@ -18,6 +19,7 @@ from redbucket.formats.excerpt import excerpt
 from redbucket.formats.phrases import Group
 from redbucket.formats.steps import Step
 from redbucket.formats.todo import to_do
+from redbucket.formats.trialsview import in_words
 
 LIMIT = 65_000  # counted in bytes of UTF-8, which is never less than characters
 _SLACK = 2_000
@@ -150,8 +152,11 @@ def _row(row: Row, *, verbose: bool) -> str:
     out = [f"- {code(row.nodeid)}", f"  {', '.join(filter(None, said))}", f"  {prose(row.why)}"]
     out.append(f"  To do: {prose(row.spend)}" if row.spend else "")
     out.append(f"  Again: {code(f'redbucket replay {shell(row.capture)}')}" if row.capture else "")
+    if row.bucket is Bucket.NOISE or verbose:
+        for label, each in in_words(row.experiments, all_of_them=True):
+            out.append(f"  {label.capitalize()}: {prose(', '.join(each))}")
     if verbose:
-        out += [f"  Tried: {prose(', '.join(row.tried))}" if row.tried else ""]
+        out += [f"  Tried: {prose(', '.join(row.tried))}" if row.tried and not row.experiments else ""]
         out += [f"  Fixtures: {', '.join(map(code, row.fixtures))}" if row.fixtures else ""]
     out = [part for part in out if part.strip()]
     kept = excerpt(row.message, _QUOTED, _EXCERPT_VERBOSE if verbose else _EXCERPT)

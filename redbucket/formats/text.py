@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from redbucket.core.buckets import Bucket
 from redbucket.core.calling import AS_WRITTEN, Calling
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.plural import plural
@@ -13,6 +14,7 @@ from redbucket.formats.clean import cut, flow, line, lines, shell, wrap
 from redbucket.formats.excerpt import excerpt
 from redbucket.formats.phrases import Group
 from redbucket.formats.todo import to_do
+from redbucket.formats.trialsview import in_words
 
 _LIMITS = {Group.MISS: 8, Group.UNTRUSTED: 5, Group.ALREADY: 10}
 _LIMIT = 20
@@ -213,15 +215,22 @@ class _Page:
         if row.capture:
             again = self.calling.here(f"redbucket replay {shell(line(row.capture))}")
             yield from wrap(again, self.width, "      again: ")
+        if row.bucket is Bucket.NOISE or self.verbose:
+            for label, each in in_words(row.experiments, all_of_them=self.verbose):
+                yield from self.listed(label, each)
         if self.verbose:
             yield from self.evidence(row)
         yield from self.excerpt(row.message)
 
     def evidence(self, row: Row) -> Iterator[str]:
-        for label, values in (("tried", row.tried), ("fixtures", row.fixtures)):
+        tried = [] if row.experiments else row.tried
+        for label, values in (("tried", tried), ("fixtures", row.fixtures)):
             if values:
-                comma = [f"{line(v)}{',' if i < len(values) - 1 else ''}" for i, v in enumerate(values)]
-                yield from flow(comma, self.width, f"      {label}: ", " " * (8 + len(label)))
+                yield from self.listed(label, [line(value) for value in values])
+
+    def listed(self, label: str, values: Sequence[str]) -> Iterator[str]:
+        comma = [f"{v}{',' if i < len(values) - 1 else ''}" for i, v in enumerate(values)]
+        yield from flow(comma, self.width, f"      {label}: ", " " * (8 + len(label)))
 
     def quoted(self, parts: Sequence[str], indent: str) -> Iterator[str]:
         for part in parts:

@@ -10,6 +10,7 @@ from redbucket.core.plural import plural
 from redbucket.formats.clean import line
 
 _MOST = 60  # rows of one test; the rest are summed up by what they change
+_MOST_SAID = 12  # of each kind in a text
 # What the gate's conditions that change nothing are, for who has not read the source.
 _NAMES = {
     "plain": "as it is",
@@ -41,6 +42,36 @@ def trials(
         "rows": [_row(one, cause, based=based) for one in ranked[:_MOST]],
         "left": plural(len(ranked) - _MOST, "more experiment") if len(ranked) > _MOST else "",
     }
+
+
+def in_words(experiments: Sequence[Experiment], *, all_of_them: bool) -> list[tuple[str, list[str]]]:
+    """Return the experiments as (what they did, each in words), for a report of text; every text is harmless.
+
+    What flipped the test, and what its cause rests on, has its counts; what did not is named where ``all_of_them`` is
+    asked for.
+    """
+    said: dict[str, list[str]] = {"confirmed by": [], "flipped by": [], "seen with": [], "not flipped by": []}
+    for one in sorted(experiments, key=lambda one: _rank(one, frozenset())):
+        name = line(_NAMES.get(one.condition, one.condition))
+        if one.confirmed:
+            said["confirmed by"].append(_counted(name, one))
+        elif one.flipped:
+            said["flipped by"].append(_counted(name, one))
+        elif one.changes and all_of_them:
+            told = one.flipped is None  # of a test that is mixed by itself, or beside what is confirmed
+            said["seen with" if told else "not flipped by"].append(_counted(name, one) if told else name)
+    return [(label, _first(each)) for label, each in said.items() if each]
+
+
+def _counted(name: str, one: Experiment) -> str:
+    sides = [("", one.head), ("in base ", one.base)]
+    counts = [f"{side}{tries.failed:,} of {tries.runs:,}" for side, tries in sides if tries and tries.runs]
+    return f"{name} (failed {', '.join(counts)})" if counts else name
+
+
+def _first(each: list[str]) -> list[str]:
+    left = len(each) - _MOST_SAID
+    return [*each[:_MOST_SAID], f"and {plural(left, 'more experiment')}"] if left > 0 else each
 
 
 def _rank(one: Experiment, sure: frozenset[str]) -> int:

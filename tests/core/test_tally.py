@@ -80,6 +80,26 @@ def test_of_a_mixed_test_nothing_flips() -> None:
     assert {one.flipped for one in found} == {None}
 
 
+def test_what_being_alone_does_is_no_flip_of_the_seeds_that_are_tried_so() -> None:
+    seen = {
+        ("H", "plain"): (F, F, F),
+        ("H", "alone"): (P, P, P),
+        ("H", "reversed"): (P,),
+        ("H", "hash-seed 1"): (P,),
+        ("H", "seed 1"): (F,),
+        ("H", "scout seed"): (P,),
+    }
+    found = by_condition(of_gate(seen, "alone"))
+    assert {name: one.flipped for name, one in found.items()} == {
+        "plain": None,
+        "alone": True,
+        "reversed": True,
+        "hash-seed 1": False,
+        "seed 1": False,
+        "scout seed": True,
+    }
+
+
 def test_one_condition_from_two_places_is_one() -> None:
     one = Experiment(condition="alone", changes="order", head=Tries(failed=1, runs=3), flipped=None)
     two = Experiment(

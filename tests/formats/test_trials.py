@@ -12,7 +12,9 @@ from redbucket.core.explanation import Explanation
 from redbucket.formats.clean import line
 from redbucket.formats.explainhtml import explain_html
 from redbucket.formats.html import render
-from redbucket.formats.trialsview import trials
+from redbucket.formats.markdown import render as markdown
+from redbucket.formats.text import render as text
+from redbucket.formats.trialsview import in_words, trials
 from tests.formats import reports as r
 from tests.formats.test_html import ATTACKS, Page
 
@@ -99,3 +101,34 @@ def test_an_attack_stays_text(text: str) -> None:
     assert not any(name.startswith("on") or name in ("style", "src") for _, a in page.elements for name in a)
     assert all(c.isprintable() or c == "\n" for c in explain_html(r.explanation(text)))
     assert line(text) in [one.strip() for one in page.text] or line(text).strip() in "".join(page.text)
+
+
+CONFIRMED = "threads switched every microsecond (failed 19 of 20)"
+
+
+def test_text_and_markdown_say_what_flipped_a_noisy_test() -> None:
+    short, full = (text(r.FULL, width=200, verbose=verbose) for verbose in (False, True))
+    for out in (short, full):
+        assert f"      confirmed by: {CONFIRMED}\n" in out
+        assert "      flipped by: reversed (failed 2 of 8, in base 0 of 8)\n" in out
+    assert "not flipped by" not in short
+    assert "      not flipped by: alone\n" in full
+    page = markdown(r.FULL)
+    assert f"  Confirmed by: {CONFIRMED}\n" in page
+    assert "  Not flipped by: alone\n" in page
+
+
+def test_a_test_that_is_mixed_by_itself_has_its_counts_in_words() -> None:
+    alone = Experiment(condition="alone", changes="order", head=Tries(failed=1, runs=2))
+    plain = Experiment(condition="plain", head=Tries(failed=1, runs=3))
+    assert in_words([plain, alone], all_of_them=True) == [("seen with", ["alone (failed 1 of 2)"])]
+    assert in_words([plain, alone], all_of_them=False) == []
+
+
+def test_of_many_experiments_the_first_are_in_words() -> None:
+    many = [
+        Experiment(condition=f"c{n}", changes="seed", head=Tries(failed=0, runs=1), flipped=False)
+        for n in range(15)
+    ]
+    ((label, each),) = in_words(many, all_of_them=True)
+    assert (label, len(each), each[-1]) == ("not flipped by", 13, "and 3 more experiments")
