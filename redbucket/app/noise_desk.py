@@ -227,7 +227,7 @@ def _start(opened: Session, place: Place) -> StartWords:
         python = str(Path(python).relative_to(top))
     files = opened.scratch.entries(place.tree)
     paths = frozenset(files) | {str(up) for path in files for up in PurePosixPath(path).parents}
-    return StartWords(launch.runner, python, launch.args, launch.as_module, paths)
+    return StartWords(launch.runner, python, launch.args, launch.as_module, paths, launch.options)
 
 
 def _same_file(one: str | None, other: str) -> bool:

@@ -54,7 +54,8 @@ _STARTS = {"-s": "start", "--start-directory": "start", "-t": "top", "--top-leve
 class StartWords:
     """The interpreter ("python" where the shell's own is it), the runner, and ``run.command``'s arguments for it.
 
-    ``as_module`` is False where the command is ``pytest`` itself. ``paths`` are the files and folders of the tree.
+    ``options`` are those of the interpreter. ``as_module`` is False where the command is ``pytest`` itself.
+    ``paths`` are the files and folders of the tree.
     """
 
     runner: str
@@ -62,6 +63,7 @@ class StartWords:
     args: tuple[str, ...] = ()
     as_module: bool = True
     paths: Container[str] = ()
+    options: tuple[str, ...] = ()
 
     def of(self, tests: Sequence[str], plugins: Sequence[str] = ()) -> str:
         """Return a command for a shell that runs ``tests`` in that order, in one process.
@@ -69,17 +71,17 @@ class StartWords:
         ``plugins`` are those that the runs had, as "name version".
         """
         if self.runner != "pytest":
-            return self._top() + join([self.python, "-m", self.runner, *tests])
+            return self._top() + join([self.python, *self.options, "-m", self.runner, *tests])
         return join([*self._pytest(), *_in_step(plugins), *tests])
 
     def recorded(self, test: str) -> str:
         """Return the command for one test that ``redbucket rerun`` takes."""
         if self._top():
-            return join([self.python, "-m", self.runner, *self.args, "-k", f"*{test}"])
+            return join([self.python, *self.options, "-m", self.runner, *self.args, "-k", f"*{test}"])
         return self.of([test])
 
     def _pytest(self) -> list[str]:
-        own = [self.python, "-m", "pytest"]
+        own = [self.python, *self.options, "-m", "pytest"]
         if not self.as_module:
             folder, slash, _ = self.python.rpartition("/")
             own = [f"{folder}{slash}pytest"]

@@ -72,3 +72,8 @@ def test_what_discovery_finds_below_another_folder_is_found_again(args: str, top
         )
     else:
         assert start.recorded("test_m.T.test_x") == start.of(["test_m.T.test_x"])
+
+
+def test_the_interpreters_own_options_stay() -> None:
+    start = StartWords("pytest", options=("-X", "dev"))
+    assert start.of([X]) == f"python -X dev -m pytest {X}"
