@@ -19,7 +19,7 @@ from redbucket.core.readfixtures import candidates
 from redbucket.core.records import Outcome
 from redbucket.core.sighting import Sighting, Source, Trial
 from redbucket.core.skips import many_skipped
-from redbucket.core.testcommands import declared
+from redbucket.core.testcommands import by_path, declared, is_mismatch
 from redbucket.core.testpath import file_of
 from redbucket.core.testpatterns import is_doctest_of_code, kind_of_tests
 from redbucket.engine import init, initci, inithooks
@@ -181,11 +181,12 @@ class Lookout:
     def _tried(self, command: tuple[str, ...]) -> tuple[Launch, tuple[str, ...], Trial, dict[str, str]]:
         """Return how the tests are started, the command, its recorded run, and the environment that it needs."""
         first, more = ([command], []) if command else self._commands()
+        queue = [*first, *more]
         best: tuple[tuple[int, int], Launch, tuple[str, ...]] | None = None
         failures: list[RedbucketError] = []
         last = Trial()
         python = ""
-        for number, each in enumerate([*first, *more]):
+        for number, each in enumerate(queue):
             if number >= len(first) and best is not None and best[0][0] == 0:
                 break
             launch = self._launch(each, failures)
@@ -199,10 +200,13 @@ class Lookout:
             rank = (-len(run.errors), len(run.collected))
             if run.collected and not run.broken and (best is None or rank > best[0]):
                 best = rank, launch, each
+                other = by_path(each) if not command and is_mismatch(run.errors.values()) else None
+                if other is not None:
+                    queue.append(other)
         if best is None:
             if not python:
                 raise failures[0]
-            init.require_tests(last, [" ".join(each) for each in (*first, *more)], python)
+            init.require_tests(last, [" ".join(each) for each in queue], python)
             raise AssertionError("a run without tests is undecided")
         _, launch, chosen = best
         self._opened.progress.say(f"running the tests once, recorded: {' '.join(chosen)}")
@@ -289,10 +293,13 @@ class Lookout:
             wrote.update(test.wrote)
             for path in test.fixtures:
                 reads[path] = reads.get(path, 0) + 1
+        named = {name: found for name in run.tests if (found := file_of(name, self._entries))}
+        oids = {path: self._entries[path].oid for path in named.values() if self._entries[path].is_file}
+        blobs = self._opened.scratch.read_blobs(oids.values())
         files = {
-            found
-            for name in run.tests
-            if (found := file_of(name, self._entries)) and not is_doctest_of_code(name, found)
+            path
+            for name, path in named.items()
+            if not is_doctest_of_code(name, path, blobs[oids[path]] if path in oids else b"")
         }
         return Trial(
             count=len(run.tests),

@@ -17,6 +17,28 @@ _COMMAND = re.compile(
 _WHERE = {"-s": "-s", "--start-directory": "-s", "-p": "-p", "--pattern": "-p", "-t": "-t"}
 
 
+# pytest's words where two test files have one name and no package around them
+_MISMATCH = "import file mismatch"
+_BY_PATH = "--import-mode=importlib"
+MISMATCH_REMEDY = (
+    f"test files of one name in several folders: put {_BY_PATH} after pytest in [run] command, or an __init__.py "
+    "into each of their folders"
+)
+
+
+def is_mismatch(errors: Iterable[str]) -> bool:
+    """Return whether one of pytest's collection ``errors`` is that two test files have one name."""
+    return any(_MISMATCH in error for error in errors)
+
+
+def by_path(command: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return pytest's ``command`` with test files imported by their paths; None if it is another's, or has a mode."""
+    if "pytest" not in command or any(word.startswith("--import-mode") for word in command):
+        return None
+    after = command.index("pytest") + 1
+    return (*command[:after], _BY_PATH, *command[after:])
+
+
 def declared(texts: Iterable[str], paths: Container[str]) -> list[tuple[str, ...]]:
     """Return the commands in ``texts`` that start pytest or unittest, each once, in order.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from redbucket.core.paths import Matcher, literal
 from redbucket.core.pytree import dotted, parse
@@ -20,7 +20,7 @@ def judged_tests(files: Iterable[str], usual: tuple[str, ...]) -> tuple[str, ...
     found = dict.fromkeys(usual)
     for path in sorted(files):
         parts = path.split("/")[:-1]
-        at = next((n for n, part in enumerate(parts) if part.lower() in _NAMES), None)
+        at = _among_tests(parts)
         if at is not None:
             pattern = f"{literal('/'.join(parts[: at + 1]))}/**"
             # "tests/**" of the usual ones covers the top folder alone
@@ -31,18 +31,32 @@ def judged_tests(files: Iterable[str], usual: tuple[str, ...]) -> tuple[str, ...
     return tuple(found)
 
 
-def is_doctest_of_code(nodeid: str, path: str) -> bool:
+def _among_tests(folders: Sequence[str]) -> int | None:
+    """Return where the first folder called tests (or the like) stands, None without one."""
+    return next((n for n, folder in enumerate(folders) if folder.lower() in _NAMES), None)
+
+
+def is_among_tests(path: str) -> bool:
+    """Return whether ``path`` lies in a folder called tests, or the like."""
+    return _among_tests(path.split("/")[:-1]) is not None
+
+
+def is_doctest_of_code(nodeid: str, path: str, source: bytes) -> bool:
     """Return whether a test is a docstring of ``path``: pytest names it by the dotted name of what it belongs to.
 
-    The file that holds it is the product; what it says is judged as a test wherever base runs doctests.
+    The file that holds it is the product; what it says is judged as a test wherever base runs doctests. A function
+    may have its module's name (``test_cart`` in ``test_cart.py``): ``source`` says so.
     """
     item = nodeid.rpartition("::")[2]
     if not path.endswith(".py") or "::" not in nodeid:
         return False
     dotted_path = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     parts = dotted_path.split(".")
-    names = (".".join(parts[at:]) for at in range(len(parts)))
-    return any(item == name or item.startswith(f"{name}.") for name in names)
+    names = [".".join(parts[at:]) for at in range(len(parts))]
+    if item in names:
+        tree = parse(source)
+        return tree is None or all(getattr(node, "name", "") != item for node in ast.walk(tree))
+    return any(item.startswith(f"{name}.") for name in names)
 
 
 def kind_of_tests(source: bytes) -> tuple[int, int]:

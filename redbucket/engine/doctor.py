@@ -13,6 +13,7 @@ from redbucket.core.agentcalls import shown
 from redbucket.core.errors import RedbucketError
 from redbucket.core.plural import plural
 from redbucket.core.records import Run
+from redbucket.core.testcommands import MISMATCH_REMEDY, is_mismatch
 
 OLDEST_GIT = (2, 38)
 STAGES = ("pre-commit", "pre-merge-commit", "pre-push", "reference-transaction", "pre-receive")
@@ -153,7 +154,8 @@ def collected(run: Run, revision: str) -> list[Check]:
         remedy = "correct [run] command, prepare or env in redbucket.toml"
         checks.append(fail("tests", f"no test is collected from {revision}{few}", remedy))
     elif few:
-        remedy = "see [run] prepare and env in redbucket.toml"
+        mismatch = is_mismatch(run.errors.values())
+        remedy = MISMATCH_REMEDY if mismatch else "see [run] prepare and env in redbucket.toml"
         checks.append(
             warn("tests", f"{plural(count, 'test is', 'tests are')} collected from {revision}{few}", remedy)
         )

@@ -12,6 +12,7 @@ from redbucket.core.plural import plural
 from redbucket.core.policy import Policy
 from redbucket.core.sighting import Proposed, Sighting, Trial
 from redbucket.core.skips import REMEDY as SKIPS
+from redbucket.core.testcommands import MISMATCH_REMEDY, is_mismatch
 from redbucket.engine import initci, inithooks, initpolicy
 from redbucket.engine.doctor import Configured
 
@@ -85,6 +86,8 @@ def sightings(seen: Sighting, plan_: Plan, recorded: int) -> list[tuple[str, str
         if trial.errors:
             count = plural(len(trial.errors), "file")
             rows.append(("", f"{count} can't be imported by the tests: {_few(list(trial.errors))}"))
+            if is_mismatch(trial.errors.values()):
+                rows.append(("", MISMATCH_REMEDY))
         rows += _own_code(seen, trial)
         if trial.broken:
             rows.append(

@@ -15,7 +15,7 @@ from redbucket.core.plural import plural
 from redbucket.core.policy import POLICY_NAME, Policy, parse
 from redbucket.core.readfixtures import Recordings, recordings
 from redbucket.core.sighting import Proposed, Sighting
-from redbucket.core.testpatterns import judged_tests
+from redbucket.core.testpatterns import is_among_tests, judged_tests
 
 _HEAD = """\
 # What redbucket judges patches by. It counts from the commit that brings it to the protected branch.
@@ -38,7 +38,9 @@ def work_out(seen: Sighting) -> Rules:
     """Return the policy for what was seen."""
     usual = Policy()
     trial = seen.trial
-    tests = judged_tests(trial.files if trial else (), usual.judge.tests)
+    # what could not be imported holds tests as well, where its folder says so
+    broken = [path for path in trial.errors if path in seen.paths and is_among_tests(path)] if trial else []
+    tests = judged_tests([*trial.files, *broken] if trial else (), usual.judge.tests)
     recorded = Recordings((), {})
     run = msgspec.structs.replace(usual.run, command=seen.command, env=dict(seen.env))
     if trial is not None:

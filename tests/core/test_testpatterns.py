@@ -57,6 +57,9 @@ def test_properties(source: bytes, numbers: tuple[int, int]) -> None:
 @pytest.mark.parametrize(
     ("nodeid", "path", "is_one"),
     [
+        ("checks/test_b.py::test_b", "checks/test_b.py", False),
+        ("checks/test_b.py::TestB::test_b", "checks/test_b.py", False),
+        ("checks/TestB.py::TestB", "checks/TestB.py", False),
         ("parse/__init__.py::parse.Result", "parse/__init__.py", True),
         ("parse/__init__.py::parse", "parse/__init__.py", True),
         ("src/a/b.py::a.b.f", "src/a/b.py", True),
@@ -69,4 +72,5 @@ def test_properties(source: bytes, numbers: tuple[int, int]) -> None:
     ],
 )
 def test_a_docstring_of_the_product_is_no_test_file(nodeid: str, path: str, is_one: bool) -> None:
-    assert is_doctest_of_code(nodeid, path) is is_one
+    source = b"class TestB:\n    def test_b(self): pass\n\ndef test_b(): pass\n\ndef f(): pass\n"
+    assert is_doctest_of_code(nodeid, path, source) is is_one

@@ -198,6 +198,22 @@ def test_red_tests_are_said(repo: Repo) -> None:
     assert "tests/test_red.py::test_red" in ended.out
 
 
+def test_parts_whose_test_files_have_one_name(tmp_path: Path) -> None:
+    """pytest's default way of importing refuses the second: its tests would be red in base for ever."""
+    repo = Repo.init(tmp_path / "shop")
+    repo.commit({f"{part}/tests/test_it.py": "def test_it():\n    pass\n" for part in ("cart", "stock")})
+    ended = init(repo, "--yes")
+    assert ended.exit_code == 0, ended.err
+    assert "2 tests in 2 files" in ended.out
+    assert "can't be imported" not in ended.out
+    policy = (repo.path / "redbucket.toml").read_text()
+    assert '"pytest", "--import-mode=importlib"]' in policy
+    assert '"cart/tests/**", "stock/tests/**"]' in policy
+    named = init(repo, "--", "python", "-m", "pytest", "cart", "stock")
+    assert "1 file can't be imported by the tests" in named.out
+    assert "--import-mode=importlib" in named.out
+
+
 def test_no_tests_are_no_guess(tmp_path: Path) -> None:
     repo = Repo.init(tmp_path / "shop")
     repo.commit({"shop.py": ""})
