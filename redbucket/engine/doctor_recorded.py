@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from redbucket.core.agentcalls import shown
 from redbucket.core.attributes import UNSET, Attributes
+from redbucket.core.paths import Matcher, literal
 from redbucket.core.plural import plural
 from redbucket.core.report import GateReport
 from redbucket.engine.doctor import Check, fail, ok, warn
@@ -67,13 +68,24 @@ def line_ends(attributes: Attributes, paths: Sequence[str], patterns: Sequence[s
     touched = [path for path in paths if _converted(attributes, path)]
     if not touched:
         return None
-    lines = shown([f"{pattern} -text" for pattern in patterns], _FEW)
+    # lines to copy: only what reaches these fixtures, and none of it left out
+    reaching = {pattern: Matcher([pattern]) for pattern in patterns if not pattern.startswith("!")}
+    covering = [name for name, each in reaching.items() if any(map(each.matches, touched))]
+    alone = [path for path in touched if not any(reaching[name].matches(path) for name in covering)]
+    lines = ", ".join(f"{_word(pattern)} -text" for pattern in (*covering, *map(literal, alone)))
     return warn(
         "fixture-line-ends",
         f"core.autocrlf or eol=crlf would change the bytes of {plural(len(touched), 'fixture')}: "
         f"{shown(touched, _FEW)}",
-        f"put into .gitattributes: {lines}",
+        f"put into .gitattributes, a line each: {lines}",
     )
+
+
+def _word(pattern: str) -> str:
+    """Return ``pattern`` as git reads it in .gitattributes, where a blank ends an unquoted one."""
+    if not any(c.isspace() or c in '"\\' for c in pattern):
+        return pattern
+    return '"' + pattern.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _converted(attributes: Attributes, path: str) -> bool:

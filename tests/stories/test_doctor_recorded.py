@@ -104,6 +104,16 @@ def test_line_ends(repo: Repo, attributes: str | None, warned: bool) -> None:
         assert "tests/data/** -text" in found["fixture-line-ends"].remedy
 
 
+def test_line_ends_are_pinned_by_the_patterns_that_reach_the_fixtures(repo: Repo) -> None:
+    policy = '[fixtures]\npaths = ["a/**", "b/**", "c/**", "!tests/data/x", "tests/data/*.json", "tests/my data/**"]\n'
+    repo.commit({"redbucket.toml": policy, "tests/my data/y.txt": "1\n", ".gitattributes": None})
+    remedy = look(repo)["fixture-line-ends"].remedy
+    assert remedy.endswith(': tests/data/*.json -text, "tests/my data/**" -text'), remedy
+    lines = remedy.partition(": ")[2].split(", ")
+    repo.commit({".gitattributes": "\n".join(lines) + "\n"})
+    assert "fixture-line-ends" not in look(repo)
+
+
 def test_what_has_no_line_ends_is_not_changed_by_any(repo: Repo) -> None:
     files: dict[str, Content] = {ONE: "{}", "tests/data/b.npz": b"\0\n", ".gitattributes": None, LOCK: None}
     repo.commit(files)
