@@ -21,10 +21,11 @@ from redbucket.core.errors import ACCEPTED, UNDECIDED, Misused, RedbucketError
 from redbucket.core.identity import marks_of_branch, marks_of_environment
 from redbucket.core.lockedit import Refused
 from redbucket.core.plural import plural
-from redbucket.core.policy import Policy
+from redbucket.core.policy import POLICY_NAME, Policy
 from redbucket.core.sighting import Proposed, Sighting, Source
 from redbucket.edges import firstwrite
 from redbucket.edges.progress import Progress
+from redbucket.edges.repository import Repository
 from redbucket.edges.staged import Staged
 from redbucket.engine import init
 from redbucket.engine.doctor import Configured
@@ -86,6 +87,7 @@ def run(
         if each.what == "pre-commit"
     )
     on_path = all(map(shutil.which, ("redbucket", "redbucket-protected-paths")))
+    waiting, ignored = _not_committed(folder, [lock.path, *(each.path for each in written)])
     steps = init.next_steps(
         seen,
         written,
@@ -93,10 +95,37 @@ def run(
         on_path=on_path,
         parents=parents,
         at_top=Path.cwd().resolve() == Path(seen.top).resolve(),
+        waiting=waiting,
+        ignored=ignored,
     )
     # its first step goes to the top of the repository
     emit("\n" + steps_text([(why, calling().named(step)) for why, step in steps], _width()), None)
     return ACCEPTED
+
+
+def _not_committed(folder: Path, paths: Sequence[str]) -> tuple[list[str], set[str]]:
+    """Return the files that init writes, and ``paths``, that are in no commit; and those that git ignores."""
+    ours = list(dict.fromkeys([*init.OURS, *paths]))
+    repository = Repository.discover(folder)
+    top = repository.work_tree
+    listed = repository.git.run(
+        "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--", *ours, folder=top
+    )
+    rows = [os.fsdecode(row) for row in listed.out.split(b"\0") if row]
+    new = {row[3:] for row in rows if row[:2] == "??" or row[0] == "A"}
+    others = repository.git.run(
+        "ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--", *ours, folder=top
+    )
+    ignored = {os.fsdecode(path) for path in others.out.split(b"\0") if path}
+    return [path for path in ours if path in new | ignored and _is_ours(top, path)], ignored
+
+
+def _is_ours(top: Path | None, path: str) -> bool:
+    """Return whether a file speaks of redbucket: settings of an agent, or of a CI, may be the user's own."""
+    try:
+        return top is not None and (path == POLICY_NAME or b"redbucket" in (top / path).read_bytes())
+    except OSError:
+        return False
 
 
 def _configured(seen: Sighting) -> Configured:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from shlex import quote
 
 from redbucket.core.answers import first_line
 from redbucket.core.errors import Undecided
 from redbucket.core.plural import plural
-from redbucket.core.policy import Policy
+from redbucket.core.policy import POLICY_NAME, Policy
 from redbucket.core.sighting import Proposed, Sighting, Trial
 from redbucket.core.skips import REMEDY as SKIPS
 from redbucket.core.testcommands import MISMATCH_REMEDY, is_mismatch
@@ -17,6 +17,13 @@ from redbucket.engine import initci, inithooks, initpolicy
 from redbucket.engine.doctor import Configured
 
 WHAT = ("policy", "lock", "pre-commit", "workflow", "agents")
+# What it may write, but for the lock, which the policy names.
+OURS = (
+    POLICY_NAME,
+    inithooks.PRE_COMMIT,
+    *(initci.GITHUB, initci.GITLAB, initci.GITLAB_PART),
+    *(paths[0] for paths in inithooks.SETTINGS.values()),
+)
 _SHOWN = 3
 
 
@@ -149,9 +156,12 @@ def next_steps(
     on_path: bool,
     parents: int,
     at_top: bool,
+    waiting: Sequence[str] = (),
+    ignored: Collection[str] = (),
 ) -> list[tuple[str, str]]:
     """Return (what it is for, command) in order: commit, hooks, doctor, the first gate.
 
+    ``waiting`` are files of an earlier init that are in no commit yet, ``ignored`` those that git's rules leave out.
     ``by_pre_commit`` says that pre-commit has redbucket's hooks; ``on_path`` that redbucket's commands are found;
     ``parents`` how many commits HEAD has behind it; ``at_top`` that the shell stands at the top of the work tree.
     """
@@ -174,12 +184,15 @@ def next_steps(
                 "git+https://HOST/OWNER/redbucket@COMMIT",
             )
         )
-    if written:
-        names = " ".join(quote(each.path) for each in written)
+    # an agent's settings may be meant for this machine alone; what judges has to be in the commit
+    own = {path for paths in inithooks.SETTINGS.values() for path in paths if path in ignored}
+    new = [path for path in dict.fromkeys([*(each.path for each in written), *waiting]) if path not in own]
+    if new:
+        force = "-f " if any(path in ignored for path in new) else ""
         steps.append(
             (
                 f"commit: the policy counts once it is on {seen.branch}",
-                f"git add {names} && git commit -m 'Set up redbucket'",
+                f"git add {force}{' '.join(map(quote, new))} && git commit -m 'Set up redbucket'",
             )
         )
     hooks = "pre-commit install" if by_pre_commit else "redbucket install"
@@ -187,7 +200,7 @@ def next_steps(
     steps.append(("see that nothing is dead", "redbucket doctor"))
     if parents:
         # the commit that sets redbucket up, which comes last by then, has nothing to judge
-        last = "--base HEAD~2 --head HEAD~1" if written else "--base HEAD~1"
+        last = "--base HEAD~2 --head HEAD~1" if new else "--base HEAD~1"
         steps.append(
             (
                 "the first gate: the last commit of your own against the one before",

@@ -198,6 +198,22 @@ def test_red_tests_are_said(repo: Repo) -> None:
     assert "tests/test_red.py::test_red" in ended.out
 
 
+def test_what_it_says_to_commit_can_be_committed(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run again it still asks for the commit; what git ignores is forced, but for an agent's own settings."""
+    repo.commit({".gitignore": ".claude/\n*.toml\n"})
+    (repo.path / ".claude").mkdir()
+    monkeypatch.chdir(repo.path)
+    for _ in range(2):
+        ended = redbucket("init", "--yes")
+        assert ended.exit_code == 0, ended.err
+        (command,) = [row.strip()[2:] for row in ended.out.splitlines() if "git commit" in row]
+    assert "nothing to write" in ended.out
+    environment = repo.environment(**repo.people())
+    subprocess.run(command, shell=True, check=True, env=environment, capture_output=True)
+    assert untracked(repo) == {".claude/settings.json"}
+    assert "git commit" not in redbucket("init", "--yes").out
+
+
 def test_parts_whose_test_files_have_one_name(tmp_path: Path) -> None:
     """pytest's default way of importing refuses the second: its tests would be red in base for ever."""
     repo = Repo.init(tmp_path / "shop")
