@@ -145,7 +145,15 @@ def _cannot_start(command: list[str], problem: OSError) -> RedbucketError:
     )
 
 
-_FULL_HISTORY = "fetch everything: `git fetch --unshallow`, or clone without --filter and --depth"
+def missing(what: str) -> Undecided:
+    """Return the error for an object that a partial or shallow clone left out."""
+    return Undecided(
+        "missing-object",
+        f"{what} is not in this clone",
+        # --refetch since git 2.36
+        "fetch what it left out: `git fetch --refetch --no-filter`; if it is shallow, `git fetch --unshallow`",
+    )
+
 
 _KNOWN: tuple[tuple[tuple[str, ...], type[RedbucketError], str, str], ...] = (
     (
@@ -208,10 +216,11 @@ _KNOWN: tuple[tuple[tuple[str, ...], type[RedbucketError], str, str], ...] = (
             "failed to unpack tree object",
             "revision walk setup failed",
             "Failed to traverse parents",
+            "Needed a single revision",  # of a tree's name: the commit is there, its tree is not
         ),
         Undecided,
         "missing-object",
-        _FULL_HISTORY,
+        missing("it").remedy,
     ),
 )
 
@@ -219,6 +228,8 @@ _KNOWN: tuple[tuple[tuple[str, ...], type[RedbucketError], str, str], ...] = (
 def failure(words: tuple[str, ...], code: int, message: str) -> RedbucketError:
     """Return the error for a git command that ended with ``code``, with a remedy."""
     line = next((x for x in message.splitlines() if x.startswith(("fatal:", "error:"))), message[:500])
+    if "single revision" in line:
+        line = f"{words[-1]} is not in this clone"
     for signs, kind, name, remedy in _KNOWN:
         if any(sign in message for sign in signs):
             return kind(name, f"git {words[0]}: {line}", remedy)

@@ -10,7 +10,7 @@ from io import BytesIO
 from typing import IO, Any, TypeVar
 
 from redbucket.core.errors import Undecided
-from redbucket.edges.git import Caller
+from redbucket.edges.git import Caller, missing
 
 # Requests are written before answers are read, so a chunk must fit into a pipe
 # (65,536 bytes on Linux, 16,384 on older macOS): 200 ids of 64 hex digits do.
@@ -99,7 +99,7 @@ class Objects:
         for oid, line in zip(wanted, done.out.decode("ascii").splitlines(), strict=True):
             words = line.split(" ")
             if len(words) != 3:
-                raise _missing(oid)
+                raise missing(f"object {oid}")
             self._sizes[oid] = int(words[2])
         return {oid: self._sizes[oid] for oid in asked}
 
@@ -169,7 +169,7 @@ class Objects:
         header = stream.readline()
         words = header.split()
         if words == [oid.encode("ascii"), b"missing"]:
-            return _missing(oid)
+            return missing(f"object {oid}")
         if len(words) != 3 or words[0] != oid.encode("ascii"):
             raise _broken(oid)  # git dies at a corrupt object instead of answering
         size = int(words[2])
@@ -209,14 +209,6 @@ def _digest(oid: str, size: int, stream: IO[bytes]) -> str:
     if stream.read(1) != b"\n":
         raise _broken(oid)
     return seen.hexdigest()
-
-
-def _missing(oid: str) -> Undecided:
-    return Undecided(
-        "missing-object",
-        f"object {oid} is not in this clone",
-        "fetch everything: clone without --filter and --depth",
-    )
 
 
 def _broken(oid: str) -> Undecided:

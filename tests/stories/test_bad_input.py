@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -82,6 +83,23 @@ def test_a_shallow_clone(tmp_path: Path) -> None:
     ended = redbucket("gate", "-C", tmp_path / "shallow", "--base", "main", "--head", "origin/agent/fix")
     assert_clear(ended, 2, "shallow-clone")
     assert f"git -C {tmp_path / 'shallow'} fetch --unshallow" in ended.err
+
+
+@pytest.mark.parametrize("left_out", ["blob:none", "tree:0"])
+def test_a_partial_clone_is_said_and_the_remedy_fills_it(tmp_path: Path, left_out: str) -> None:
+    shop = Shop.open(tmp_path)
+    shop.patch({"shop.py": SHOP.replace("sum(prices)", "sum(list(prices))")})
+    shop.repo.git("config", "uploadpack.allowFilter", "true")
+    shop.repo.git("config", "uploadpack.allowAnySHA1InWant", "true")
+    shop.repo.git(
+        "clone", "-q", "--no-checkout", f"--filter={left_out}", shop.path.as_uri(), str(tmp_path / "part")
+    )
+    words = ("gate", "-C", tmp_path / "part", "--base", "origin/main", "--head", "origin/agent/fix")
+    ended = redbucket(*words)
+    assert_clear(ended, 2, "missing-object")
+    (command,) = re.findall("`git (.*? fetch --refetch .*?)`", ended.err)
+    shop.repo.git(*command.split())
+    assert redbucket(*words).exit_code == 0
 
 
 def test_an_empty_repository(tmp_path: Path) -> None:
