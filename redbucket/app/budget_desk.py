@@ -5,21 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from redbucket.app.flakes_desk import policy_of
+from redbucket.app.remember import now
 from redbucket.app.session import Session, UserHistory
-from redbucket.core.budget import BudgetReport, Frozen, Seen, Spent, budget
+from redbucket.core.budget import BudgetReport, Frozen, Seen, Spent, budget, named
 from redbucket.core.codeowners import PLACES, CodeOwners
 from redbucket.core.errors import Misused
 from redbucket.core.flakes import parse
+from redbucket.core.ledgered import Conversion
 from redbucket.core.patch import Entry
 from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import FLAKES_NAME, Policy
 from redbucket.core.testpath import file_of
 from redbucket.core.trailers import trailers, unquote_path
 from redbucket.edges.landed import Landed, landed
-from redbucket.edges.ledger import Ledger, fixtures_of, opened, place_of
+from redbucket.edges.ledger import VARIABLE, Ledger, fixtures_of, opened, place_of
+from redbucket.edges.repository import Repository
 from redbucket.engine.protected import base_branch
 from redbucket.engine.today import utc_today
 from redbucket.guards.context import TreeView
@@ -41,11 +44,7 @@ def report(session: Session, weeks: int, base: str | None) -> BudgetReport:
     )
     view = session.scratch.tree_view(session.scratch.tree_of(tip))
     since = (today - timedelta(weeks=weeks + _BEFORE)).isoformat()
-    place = place_of(os.environ, session.repository.common_dir)
-    if place is None:
-        raise Misused(
-            "no-ledger", "REDBUCKET_LEDGER switches the ledger off", "unset it, or name a file with it"
-        )
+    place = _place(session.repository)
     session.progress.say("looking at what landed")
     commits = list(landed(session.repository, tip, since))
     with opened(place, create=False) as ledger:
@@ -69,6 +68,42 @@ def report(session: Session, weeks: int, base: str | None) -> BudgetReport:
         base=name,
         notes=base_side.notes,
     )
+
+
+def spend(
+    repository: Repository, nodeids: Sequence[str], head: str | None, kind: str, owner: str, detail: str
+) -> tuple[list[str], list[str]]:
+    """Keep what failures became: of these tests, and of all that gates of ``head`` saw fail.
+
+    Returns the tests, and those of them that no gate saw fail. Raises Misused where the ledger is off, or where no
+    gate saw a failure of ``head``.
+    """
+    with opened(_place(repository)) as ledger:
+        seen: dict[str, set[str]] = {}
+        for row in ledger.failures(""):
+            seen.setdefault(str(row["nodeid"]), set()).add(str(row["head"]))
+        wanted = dict.fromkeys(nodeids)
+        if head is not None:
+            oid = repository.resolve(head)
+            of_head = [nodeid for nodeid, heads in seen.items() if oid in heads]
+            if not of_head:
+                raise Misused(
+                    "no-failure",
+                    f"no gate in the ledger saw a test fail in {head} ({oid[:12]})",
+                    "redbucket ledger export lists the gates and what each saw; name the tests instead",
+                )
+            wanted.update(dict.fromkeys(of_head))
+        ledger.add_conversions([Conversion(now(), nodeid, kind, owner, detail) for nodeid in wanted])
+    return list(wanted), [nodeid for nodeid in wanted if nodeid not in seen]
+
+
+def _place(repository: Repository) -> Path:
+    place = place_of(os.environ, repository.common_dir)
+    if place is None:
+        raise Misused(
+            "no-ledger", f"{VARIABLE} switches the ledger off", f"unset {VARIABLE}, or name a file with it"
+        )
+    return place
 
 
 def _seen(ledger: Ledger, since: str) -> Iterator[Seen]:
@@ -129,9 +164,8 @@ class _Base:
                 if entry is None or not entry.is_file or not judges:
                     continue
                 text = self._view.read(path).decode("utf-8", "replace")
-                for nodeid in misses:
-                    if nodeid in text:
-                        yield Spent(commit.at, "property", nodeid, detail=f"{path}, which names it")
+                for nodeid in named(text, misses):
+                    yield Spent(commit.at, "property", nodeid, detail=f"{path}, which names it")
 
     def _locks(self, fixtures: set[str]) -> Iterator[Spent]:
         """Changes of a lock that covers a fixture, and endorsements of its bytes."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -10,7 +9,7 @@ import click
 from redbucket.app.calling import calling
 from redbucket.app.output import tell
 from redbucket.commands.options import common, reporting, revision
-from redbucket.core.errors import ACCEPTED, Misused
+from redbucket.core.errors import ACCEPTED
 
 
 @click.group(invoke_without_command=True)
@@ -58,39 +57,50 @@ def budget(
 
 
 @budget.command()
-@click.argument("nodeid")
+@click.argument("nodeids", nargs=-1, metavar="[NODEID]...")
+@click.option(
+    "--head",
+    callback=revision,
+    metavar="REV",
+    help="All that gates of this commit saw fail: one broken patch may fail many tests.",
+)
 @click.option(
     "--into",
     "kind",
     required=True,
     type=click.Choice(["property", "lock", "replay", "freeze", "other"]),
-    help="What the failure became.",
+    help="What the failures became.",
 )
 @click.option("--owner", default="", help="Who did it.")
 @click.option("--detail", default="", help="Where it is: a path, a ticket, a commit.")
 @common
-def spend(nodeid: str, kind: str, owner: str, detail: str, folder: Path, quiet: bool, verbose: bool) -> int:
-    """Record what one failure became, where the repository does not show it.
+def spend(
+    nodeids: tuple[str, ...],
+    head: str | None,
+    kind: str,
+    owner: str,
+    detail: str,
+    folder: Path,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Record what failures became, where the repository does not show it.
 
     \b
       redbucket budget spend tests/test_cart.py::test_total --into property --detail tests/properties/test_cart.py
       redbucket budget spend tests/test_cart.py::test_total --into other --detail "removed with the feature"
+      redbucket budget spend --head agent/fix --into other --detail "mended before it landed"
     """
-    from redbucket.app.remember import now
-    from redbucket.core.ledgered import Conversion
-    from redbucket.edges.ledger import VARIABLE, opened, place_of
+    from redbucket.app.budget_desk import spend as record
     from redbucket.edges.repository import Repository
 
-    place = place_of(os.environ, Repository.discover(folder).common_dir)
-    if place is None:
-        raise Misused(
-            "no-ledger", f"{VARIABLE} switches the ledger off", f"unset {VARIABLE}, or name a file with it"
-        )
-    with opened(place) as ledger:
-        seen = any(row["nodeid"] == nodeid for row in ledger.failures(""))
-        ledger.add_conversion(Conversion(now(), nodeid, kind, owner, detail))
+    if not nodeids and head is None:
+        raise click.UsageError("Name the tests, or a commit with --head.")
+    done, unseen = record(Repository.discover(folder), nodeids, head, kind, owner, detail)
     if not quiet:
-        click.echo(f"{nodeid}: {kind}")
-        if not seen:
-            click.echo("redbucket: note: no gate in the ledger saw this test fail", err=True)
+        for nodeid in done:
+            click.echo(f"{nodeid}: {kind}")
+        for nodeid in unseen:
+            which = "this test" if len(done) == 1 else nodeid
+            click.echo(f"redbucket: note: no gate in the ledger saw {which} fail", err=True)
     return ACCEPTED

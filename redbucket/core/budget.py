@@ -6,6 +6,7 @@ back after that, it is another failure. While a freeze covers it, it is none.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
@@ -23,6 +24,9 @@ _FITS = {
     "noise": ("replay", "freeze"),
     "unclassified": (),
 }
+# What continues an id; a full stop or a colon may end a sentence instead.
+_BEFORE = r"(?<![\w./:\[-])"
+_AFTER = r"(?![\w\[/-]|[.:]\w|::)"
 
 
 @dataclass(frozen=True)
@@ -147,6 +151,15 @@ def budget(
         freezes=sorted(freezes, key=lambda f: (not f.expired, f.expires, f.nodeid)),
         notes=list(notes),
     )
+
+
+def named(text: str, nodeids: Iterable[str]) -> list[str]:
+    """Return those of ``nodeids`` that ``text`` names: whole, not as the beginning or the end of another's id."""
+    longest_first = sorted(filter(None, nodeids), key=len, reverse=True)
+    if not longest_first:
+        return []
+    one = "|".join(map(re.escape, longest_first))
+    return list(dict.fromkeys(found[0] for found in re.finditer(rf"{_BEFORE}(?:{one}){_AFTER}", text)))
 
 
 def _failures(seen: Iterable[Seen], spent: Sequence[Spent]) -> list[_Failure]:

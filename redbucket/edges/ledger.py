@@ -203,11 +203,14 @@ class Ledger:
 
     def add_conversion(self, one: Conversion) -> None:
         """Keep what a failure was turned into."""
-        values = (one.at, one.nodeid, one.kind, one.owner, one.detail)
+        self.add_conversions([one])
+
+    def add_conversions(self, some: Iterable[Conversion]) -> None:
+        """Keep what failures were turned into: all of them or, after a kill, none."""
         with self._writing() as connection:
-            connection.execute(
+            connection.executemany(
                 "INSERT INTO conversions (at, nodeid, kind, owner, detail) VALUES (?, ?, ?, ?, ?)",
-                tuple(map(_text, values)),
+                [tuple(map(_text, (one.at, one.nodeid, one.kind, one.owner, one.detail))) for one in some],
             )
 
     def every(self, kind: str) -> Iterator[dict[str, Any]]:

@@ -330,7 +330,8 @@ def run_plain(
 ) -> tuple[int, str]:
     """Run a command that has no recorder and return its status and bounded output.
 
-    The deadline may move while it runs. Raises OSError if it can't be started, TimeoutError at the deadline.
+    The deadline may move while it runs. What the command leaves has a moment to end by itself, and is ended then.
+    Raises OSError if it can't be started, TimeoutError at the deadline.
     """
     with tempfile.TemporaryFile() as sink:
         child = subprocess.Popen(
@@ -349,11 +350,29 @@ def run_plain(
                 if time.monotonic() > (deadline() if callable(deadline) else deadline):
                     raise TimeoutError("the time budget ran out")
                 time.sleep(_POLL)
+            _linger(child, cancelled)
         finally:
             kill_group(child)
         size = sink.seek(0, os.SEEK_END)
         sink.seek(max(0, size - _TAIL))
         return child.returncode, sink.read().decode("utf-8", "replace")
+
+
+def _linger(child: subprocess.Popen[bytes], cancelled: threading.Event) -> None:
+    """Wait for the rest of the session of a command that has ended, but not for ever.
+
+    A report may be written by a process that outlives the command a little (bats 1.8, any ``>(...)`` of a shell).
+    """
+    until = time.monotonic() + _GRACE
+    while time.monotonic() < until and not cancelled.is_set():
+        with contextlib.suppress(ChildProcessError):  # what has ended counts as there until its parent asks
+            while os.waitpid(-child.pid, os.WNOHANG)[0]:
+                pass
+        try:
+            os.killpg(child.pid, 0)
+        except (ProcessLookupError, PermissionError):
+            return
+        time.sleep(_POLL)
 
 
 def reap(place: str) -> int:

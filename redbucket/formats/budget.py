@@ -69,7 +69,8 @@ def _open(report: BudgetReport) -> Iterator[str]:
     if len(report.open) > _MOST:
         yield f"  and {plural(len(report.open) - _MOST, 'more failure')}: --format json lists them all"
     if report.open:
-        yield "  -> redbucket budget spend NODEID --into KIND records what became of one"
+        yield "  -> redbucket budget spend NODEID... --into KIND records what became of some;"
+        yield "     with --head REV instead of tests, of all that failed in that commit"
 
 
 def _freezes(report: BudgetReport) -> Iterator[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from redbucket.core.budget import Frozen, Seen, Spent, budget, schema
+from redbucket.core.budget import Frozen, Seen, Spent, budget, named, schema
 from redbucket.core.codeowners import CodeOwners
 from redbucket.formats.budget import budget_text
 from redbucket.formats.budgethtml import budget_html
@@ -73,6 +73,26 @@ def test_an_answer_must_fit_unless_a_person_says_so(bucket, kind, recorded):
 
 def test_an_answer_before_the_failure_is_none():
     assert report([Seen(at(10), "a", "noise")], [Spent(at(9), "replay", "a")]).converted == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "nodeids", "found"),
+    [
+        (
+            '"""Proposed for the miss of a/b.py::T::test_2: sums."""',
+            ("a/b.py::T::test_2",),
+            ["a/b.py::T::test_2"],
+        ),
+        ("for a.T.test_20.", ("a.T.test_2", "a.T.test_20", "T.test_20"), ["a.T.test_20"]),
+        ("for a.T.test_2.b and b.py::t[1]", ("a.T.test_2", "b.py::t", "b.py::t[1]"), ["b.py::t[1]"]),
+        ("for lib/b.py::t and b.py::t::u", ("b.py::t",), []),
+        ("of cart::adds nothing: no", ("cart::adds", "cart::adds nothing"), ["cart::adds nothing"]),
+        ("of `cart::adds`, twice cart::adds", ("cart::adds",), ["cart::adds"]),
+        ("anything", ("",), []),
+    ],
+)
+def test_a_text_names_a_whole_id(text, nodeids, found):
+    assert named(text, nodeids) == found
 
 
 def test_a_lock_answers_every_drift_of_its_fixture():

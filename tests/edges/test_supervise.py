@@ -113,6 +113,9 @@ def test_run_plain(tmp_path: Path) -> None:
     began = time.monotonic()
     with pytest.raises(TimeoutError):
         run("import time; time.sleep(100)", 0.3)
-    # what it leaves behind does not hold us up
+    # what it leaves behind has a moment to end, and does not hold us up
     assert run("import subprocess; subprocess.Popen(['sleep', '100'])")[0] == 0
     assert time.monotonic() - began < 60
+    late = "import time; time.sleep(1); open('late', 'w').write('whole')"
+    assert run(f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {late!r}])")[0] == 0
+    assert (tmp_path / "late").read_text() == "whole"

@@ -137,6 +137,22 @@ def test_drift_becomes_a_lock_and_noise_a_freeze(shop: Shop, tmp_path: Path) -> 
     assert "no gate in the ledger saw this test fail" in odd.err
 
 
+def test_many_failures_are_answered_at_once(shop: Shop, tmp_path: Path) -> None:
+    broken = shop.repo.git("rev-parse", "agent/fix")
+    some = [LedgerRow(f"a/test_a.py::test_{n}", "invariant_miss") for n in range(40)]
+    keep(tmp_path, *some, head=broken)
+    keep(tmp_path, LedgerRow("b.py::t", "noise"), LedgerRow("b.py::u", "noise"))
+    at = ("-C", shop.path, "--into", "other")
+    ended = redbucket("budget", "spend", "--head", "agent/fix", *at, "--detail", "mended before it landed")
+    assert (ended.exit_code, len(ended.out.splitlines())) == (0, 40)
+    assert (told(shop)["converted"], len(told(shop)["open"])) == (40, 2)
+    assert redbucket("budget", "spend", "b.py::t", "b.py::u", *at).exit_code == 0
+    assert told(shop)["open"] == []
+    nothing = redbucket("budget", "spend", "--head", "main", *at)
+    assert (nothing.exit_code, nothing.errors) == (3, ["no-failure"])
+    assert redbucket("budget", "spend", *at).exit_code == 3
+
+
 def test_there_is_no_budget_without_a_ledger(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_clear(redbucket("budget", "-C", shop.path), 4, "ledger-unusable")
     monkeypatch.setenv("REDBUCKET_LEDGER", "off")

@@ -337,6 +337,14 @@ def test_a_hang_ends(tmp_path: Path) -> None:
     undecided(told, "many times what base takes")
 
 
+def test_a_report_that_is_finished_after_the_command(tmp_path: Path) -> None:
+    late = "os.fork() and os._exit(0); time.sleep(1)"
+    both = writes(*GREEN).replace("    with", f"    {late}\n    with", 1)
+    shop = reporter(tmp_path, both)
+    shop.patch({"product.py": both + "# faster\n"})
+    assert shop.gate().exit_code == 0
+
+
 def test_what_vanishes_is_seen_in_a_green_report(tmp_path: Path) -> None:
     shop = reporter(tmp_path, writes(*GREEN))
     shop.patch({"product.py": writes(GREEN[0])})
