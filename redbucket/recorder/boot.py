@@ -42,7 +42,7 @@ def run(package):
     if not _bound_to_parent(settings):
         return 97
     from . import channel as channels
-    from . import guardian, lines, machinery, played, roots, seeds, updates, watch
+    from . import guardian, late, lines, machinery, played, roots, seeds, updates, watch
 
     guardian.post(life_fd, record_fd, os.path.dirname(settings["tree"]))
 
@@ -55,7 +55,9 @@ def run(package):
     if runner is None:
         return 4
     watcher = watch.Watch(tree, settings["fixtures"], settings["data"])
-    parts_of_it = machinery.Machinery(package, watcher)
+    # it replaces a part of the import machinery, before 3.12: so before that is noted
+    lined = lines.watcher({os.path.join(tree, p): numbers for p, numbers in settings["lines"].items()})
+    parts_of_it = machinery.Machinery(package, watcher, tree)
     seeds.watch_urandom()
     watcher.install()
     outside = [os.path.realpath(folder) for folder in settings["outside"]]
@@ -66,12 +68,15 @@ def run(package):
         sys.meta_path.append(parts)
     _lead_children(settings, absolute_roots, outside if roads else None)
     cassettes = played.Played()
-    sys.meta_path[:0] = [seeds.PinOnImport(), cassettes]
-    watched = {os.path.join(tree, p): numbers for p, numbers in settings["lines"].items()}
-    lined = lines.watcher(watched)
+    imports = late.OnImport()
+    imports.wait(seeds.LATE, seeds.late)
+    imports.wait(played.LATE, cassettes.late)
+    imports.wait(machinery.LATE, parts_of_it.late)
+    sys.meta_path.insert(0, imports)
     recorder = runner.Recorder(settings, channel, watcher, lined, tree)
     settings["plugins"] = _plugins(settings, recorder)
     recorder.results.machinery = parts_of_it
+    recorder.imports = imports
     rewriting = recorder.rewriting = updates.Updates()
     rewriting.of_environment(os.environ)
     settings["args"] = rewriting.of_words(settings["args"])
@@ -89,7 +94,7 @@ def run(package):
                 **roots.loaded_from(settings["modules"], tree),
             },
             parts=parts.taken,
-            patched=parts_of_it.changed(tree),
+            patched=parts_of_it.changed(),
             dropped=rewriting.dropped,
             unwatched=[os.path.relpath(path, tree) for path in lined.unwatched()] if lined else [],
             unplayed=cassettes.unplayed(tree),

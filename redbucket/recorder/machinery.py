@@ -5,30 +5,46 @@ imported, and compared when a test ends and when the session ends. The parent ho
 base's findings against head's: a plugin that patches the runner does so in both.
 """
 
+import ast
+import builtins
+import contextlib
+import importlib
+import pathlib
 import re
 import sys
+from importlib.machinery import SourceFileLoader
 from operator import is_, itemgetter
+from types import CodeType
 
-_MODULES = (
-    "_pytest.assertion.rewrite",
-    "_pytest.assertion.util",
-    "_pytest.fixtures",
-    "_pytest.main",
-    "_pytest.nodes",
-    "_pytest.python",
-    "_pytest.raises",
-    "_pytest.reports",
-    "_pytest.runner",
-    "_pytest.skipping",
-    "_pytest.unittest",
-    "pluggy._callers",
-    "pluggy._hooks",
-    "pluggy._manager",
-    "pluggy._result",
-    "unittest.case",
-    "unittest.loader",
-    "unittest.result",
-    "unittest.suite",
+# All of these, and whatever of their packages is loaded when the run starts.
+_PACKAGES = ("_pytest", "pluggy", "unittest")
+# Tests go through these names, wherever what they stand for is kept.
+_PUBLIC = ("pytest", "unittest")
+# Plugins of pytest's own that it loads a little later, before any code of the tree.
+_PLUGINS = ("skipping", "unittest", "unraisableexception", "threadexception", "warnings")
+# What else tests assert with, noted at the end of its import: too slow to import for nothing.
+LATE = (
+    "doctest",
+    "unittest.mock",
+    "unittest.async_case",
+    "mock",
+    "mock.mock",
+    "numpy.testing",
+    "numpy.testing._private.utils",
+    "pandas.testing",
+    "pandas._testing",
+    "pandas._testing.asserters",
+    "polars.testing",
+    "torch.testing",
+    "torch.testing._comparison",
+    "hypothesis",
+    "hypothesis.core",
+    "hamcrest",
+    "hamcrest.core.assert_that",
+    "assertpy.assertpy",
+    "django.test",
+    "django.test.testcases",
+    "pytest_mock.plugin",
 )
 # What decides the outcome of each test: looked at whenever one ends.
 _CORE = (
@@ -63,7 +79,8 @@ def _function(value):
 
 def _code(value):
     """Return the code object behind a function, a static or class method, a property."""
-    return getattr(_function(value), "__code__", None)
+    code = getattr(_function(value), "__code__", None)
+    return code if type(code) is CodeType else None  # unittest.mock.call has every attribute
 
 
 def _kept(owner, prefix):
@@ -76,22 +93,22 @@ def _kept(owner, prefix):
 class Machinery:
     """Notes it now; ``changed`` tells what is not as it was."""
 
-    def __init__(self, package, watch):
-        self._all, self._core, self._seen = [], [], set()
-        own = [name for name in _loaded if name.startswith(package + ".")]
-        for name in list(_MODULES) + own:
-            module = _loaded.get(name)
-            if module is None:
-                continue
-            label = "the recorder's " if name in own else name + "."
-            for each in _kept(module, label):
-                if getattr(each[3], "__module__", "") == name or name in own:
-                    self._all.append(each)
-            for kind, value in list(_vars(module).items()):
-                if isinstance(value, type) and value.__module__ == name:
-                    self._all.extend(_kept(value, label + kind + "."))
-            if name in own:
-                self._core.extend(each for each in self._all if each[0].startswith("the recorder's "))
+    def __init__(self, package, watch, tree):
+        self._all, self._core, self._classes, self._seen = [], [], [], set()
+        self._tree = tree.rstrip("/") + "/"
+        self._watch = watch
+        if "_pytest" in _loaded:
+            for name in _PLUGINS:
+                with contextlib.suppress(ImportError):  # not there in each version
+                    importlib.import_module("_pytest." + name)
+        for name in list(_loaded):
+            if name.startswith(package + "."):
+                self._note(name, "the recorder's ")
+            elif name.partition(".")[0] in _PACKAGES:
+                self._note(name, name + ".")
+        for name in _PUBLIC:
+            self._names(name)
+        self._core.extend(each for each in self._all if each[0].startswith("the recorder's "))
         for name, kind, attribute in _CORE:
             owner = _loaded.get(name)
             owner = getattr(owner, kind, None) if kind and owner is not None else owner
@@ -99,23 +116,46 @@ class Machinery:
             if value is not None:
                 label = ".".join(part for part in (name, kind, attribute) if part)
                 self._core.append((label, owner, attribute, value, _code(value)))
-        import ast
-        import builtins
-        import pathlib
-        from importlib.machinery import SourceFileLoader
-
         reading = (
             (pathlib.Path, ("read_bytes", "read_text", "open")),
-            (SourceFileLoader, ("source_to_code",)),
+            (SourceFileLoader, ("source_to_code", "get_data", "get_code")),
         )
-        for owner, names in ((builtins, _BUILTINS), (ast, ("parse", "walk"))) + reading:
+        for owner, names in ((builtins, _BUILTINS), (ast, ("parse", "walk")), *reading):
             for name in names:
-                value = _vars(owner).get(name)
-                self._all.append(("%s.%s" % (owner.__name__, name), owner, name, value, _code(value)))
+                for each in getattr(owner, "__mro__", (owner,)):  # loaders inherit from each other
+                    value = _vars(each).get(name)
+                    self._all.append(("%s.%s" % (each.__name__, name), each, name, value, _code(value)))
         self._core = list({each[0]: each for each in self._core}.values())
         self._same = _comparison(self._core)
         self._recoded = watch.recoded
-        watch.guarded = {id(_function(each[3])): each[0] for each in self._all if each[4] is not None}
+        watch.guarded.update({id(_function(each[3])): each[0] for each in self._all if each[4] is not None})
+
+    def _note(self, name, label):
+        """Note the functions and classes of a loaded module, and the functions of its classes."""
+        module = _loaded[name]
+        self._all.extend(each for each in _kept(module, label) if getattr(each[3], "__module__", "") == name)
+        for kind, value in list(_vars(module).items()):
+            if isinstance(value, type) and value.__module__ == name:
+                self._all.append((label + kind, module, kind, value, None))
+                self._classes.append((label + kind, value, frozenset(_vars(value))))
+                self._all.extend(_kept(value, label + kind + "."))
+
+    def _names(self, name):
+        """Note what the public names of a module stand for."""
+        module = _loaded.get(name)
+        for attribute, value in list(_vars(module).items()) if module is not None else ():
+            if callable(value) and not attribute.startswith("__"):
+                self._all.append(("%s.%s" % (name, attribute), module, attribute, value, None))
+
+    def late(self, module):
+        """Note a module of ``LATE`` that has just been imported, unless it is what is tested."""
+        if (getattr(module, "__file__", None) or "").startswith(self._tree):
+            return
+        known = len(self._all)
+        self._note(module.__name__, module.__name__ + ".")
+        self._names(module.__name__)
+        fresh = self._all[known:]
+        self._watch.guarded.update({id(_function(each[3])): each[0] for each in fresh if each[4] is not None})
 
     def look(self):
         """Look at what decides the outcome of the test that has just run."""
@@ -124,11 +164,12 @@ class Machinery:
         if not self._same():
             self._seen.update(_differing(self._core))
 
-    def changed(self, tree):
+    def changed(self):
         """Return the sorted names of what differs now or differed when a test ended."""
         self.look()
         self._seen.update(_differing(self._all))
-        self._seen.update(_strange_loaders(tree.rstrip("/") + "/"))
+        self._seen.update(_added(self._classes))
+        self._seen.update(_strange_loaders(self._tree))
         return sorted(self._seen)[:50]
 
 
@@ -177,3 +218,11 @@ def _differing(parts, _vars=_vars, _code=_code):
         for label, owner, name, value, code in parts
         if _vars(owner).get(name) is not value or (code is not None and _code(value) is not code)
     ]
+
+
+def _added(classes):
+    """Yield the methods that classes have got: one may stand before what they inherit."""
+    for label, kind, names in classes:
+        for name, value in list(_vars(kind).items()):
+            if name not in names and (callable(value) or _code(value) is not None):
+                yield "%s.%s" % (label, name)

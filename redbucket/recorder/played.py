@@ -1,39 +1,22 @@
 """Which interactions of HTTP cassettes no test asked for: vcrpy lets them pass in silence (kevin1024/vcrpy#329)."""
 
 import os
-import sys
 
-_MODULE = "vcr.cassette"
+LATE = ("vcr.cassette",)
 
 
 class Played:
-    """A finder that finds nothing: once vcrpy's module is loaded, it keeps the cassettes that are loaded."""
+    """Keeps the cassettes that are loaded, once vcrpy's module is imported."""
 
     def __init__(self):
         self._cassettes = []
-        self._waiting = _MODULE not in sys.modules
 
-    def find_spec(self, name, path=None, target=None):
-        """Return the ordinary spec of vcrpy's module, made to tell us of its cassettes."""
-        if not self._waiting or name != _MODULE:
-            return None
-        self._waiting = False
-        from importlib.machinery import PathFinder
-
-        spec = PathFinder.find_spec(name, path)
-        execute = getattr(getattr(spec, "loader", None), "exec_module", None)
-        if execute is None:
-            return None
-
-        def exec_module(module):
-            execute(module)
-            try:
-                self._listen(module.Cassette)
-            except AttributeError:
-                pass  # another vcrpy than we know: nothing is said of it
-
-        spec.loader.exec_module = exec_module
-        return spec
+    def late(self, module):
+        """Listen to a module of ``LATE`` that has just been imported."""
+        try:
+            self._listen(module.Cassette)
+        except AttributeError:
+            pass  # another vcrpy than we know: nothing is said of it
 
     def _listen(self, kind):
         load, cassettes = kind._load, self._cassettes

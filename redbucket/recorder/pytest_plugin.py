@@ -33,7 +33,7 @@ class Recorder:
         self._tree = tree
         self._reads = Reads(watch, lines, tree)
         self.results = results.Results(settings, channel, watch, lines, tree)
-        self.rewriting = None  # boot gives it
+        self.rewriting = self.imports = None  # boot gives them
         self._sentinels = Sentinels(settings["sentinels"])
         self._broken_files = settings["broken_files"]
         self._narrow = Narrow(tree, settings)
@@ -66,7 +66,7 @@ class Recorder:
     def pytest_sessionstart(self, session):
         """Pin the seeds before anything is collected, and say what runs where."""
         seeds.pin(self._settings["seed"], "session")
-        seeds.lead()
+        self.imports.lead()
         self._reads.early()
         self.results.session("pytest " + pytest.__version__, sorted(set(_plugins(session.config))))
 

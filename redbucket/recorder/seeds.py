@@ -162,38 +162,13 @@ def pin_randomly(config, number):
         pinned.add("pytest-randomly")
 
 
-class PinOnImport:
-    """A finder that finds nothing: it seeds the generators that come to life on import."""
-
-    def __init__(self):
-        self._waiting = {"numpy.random", "torch", "hypothesis.core"} - set(sys.modules)
-
-    def find_spec(self, name, path=None, target=None):
-        """Return the ordinary spec of a generator's module, made to seed it once it is loaded."""
-        if name not in self._waiting:
-            return None
-        self._waiting.discard(name)
-        from importlib.machinery import PathFinder
-
-        spec = PathFinder.find_spec(name, path)
-        execute = getattr(getattr(spec, "loader", None), "exec_module", None)
-        if execute is None:
-            return None
-
-        def exec_module(module):
-            execute(module)
-            if name == "hypothesis.core":
-                _force(module, _given[0])
-            else:
-                _pin_loaded(_number[0])
-
-        try:
-            spec.loader.exec_module = exec_module
-        except AttributeError:
-            return None  # a loader written in C: it is seeded when the next test starts
-        return spec
+# Generators that come to life on import.
+LATE = ("numpy.random", "torch", "hypothesis.core")
 
 
-def lead():
-    """Put that finder before pytest's own, which loads the modules of plugins, Hypothesis's among them."""
-    sys.meta_path.sort(key=lambda finder: not isinstance(finder, PinOnImport))
+def late(module):
+    """Seed a generator whose module has just been imported."""
+    if module.__name__ == "hypothesis.core":
+        _force(module, _given[0])
+    else:
+        _pin_loaded(_number[0])

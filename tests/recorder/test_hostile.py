@@ -175,3 +175,57 @@ def test_multiprocessing_and_subprocesses(tmp_path: Path) -> None:
         roots=("src", "."),
     )
     assert set(r.outcomes.values()) == {"passed"}, r.events
+
+
+NAMESPACE = "import sys\nvars(sys.modules['pytest'])['raises'] = lambda *a: __import__('contextlib').suppress(Exception)\n"
+APPROX = "import pytest\ntype(pytest.approx(1)).__eq__ = lambda a, b: True\n"
+MOCK = "import unittest.mock as m\nm.NonCallableMock.assert_called_once_with = lambda *a, **k: None\n"
+CAPTURE = "import _pytest.capture as c\nc.CaptureFixture.readouterr = lambda self: None\n"
+ADDED = "import _pytest.python as p\np.Function.__getattribute__ = lambda self, name: object.__getattribute__(self, name)\n"
+READING = "import importlib.machinery as m\nm.SourceFileLoader.get_data = lambda self, path: b''\n"
+
+
+@pytest.mark.parametrize(
+    ("attack", "part"),
+    [
+        (NAMESPACE, "pytest.raises"),
+        (APPROX, ".ApproxScalar.__eq__"),
+        (MOCK, "unittest.mock.NonCallableMock.assert_called_once_with"),
+        (CAPTURE, "_pytest.capture.CaptureFixture.readouterr"),
+        (ADDED, "_pytest.python.Function.__getattribute__"),
+        (READING, "SourceFileLoader.get_data"),
+    ],
+)
+def test_what_tests_assert_with_is_compared_too(tmp_path: Path, attack: str, part: str) -> None:
+    r = record(tmp_path, {"prod.py": attack, "test_a.py": "def test_a():\n    import prod\n"})
+    assert [name for name in r.footer["patched"] if name.endswith(part)]
+
+
+def test_using_what_tests_assert_with_is_no_patching(tmp_path: Path) -> None:
+    test = """
+    import json, unittest, unittest.mock
+    import pytest
+
+    @unittest.mock.patch("json.dumps")
+    def test_mock(dumps):
+        json.dumps(1)
+        dumps.assert_called_once_with(1)
+
+    def test_put_back(monkeypatch):
+        monkeypatch.setattr(pytest, "raises", None)
+        monkeypatch.setattr(unittest.mock, "patch", None)
+
+    def test_rest(capsys, caplog, recwarn, subtests=None):
+        with pytest.raises(ZeroDivisionError):
+            1 / 0
+        with pytest.warns(UserWarning):
+            __import__("warnings").warn("x")
+        assert 1.0 == pytest.approx(1)
+
+    class Case(unittest.IsolatedAsyncioTestCase):
+        async def test_case(self): self.assertTrue(True)
+    """
+    r = record(tmp_path, {"test_a.py": test})
+    assert set(r.outcomes.values()) == {"passed"}
+    # Hypothesis's plugin for pytest does so, in base as well
+    assert set(r.footer["patched"]) <= {"_pytest.fixtures.FixtureFunctionMarker.__call__"}
