@@ -131,7 +131,7 @@ class LocalStation:
         self, launch: Launch, run: Run, paths: Iterable[str], budget: float | None = None
     ) -> RecordingRunner:
         """As ``Station`` says."""
-        from redbucket.edges import installed, orphans, trees
+        from redbucket.edges import installed, orphans, trees, unaltered
         from redbucket.edges.local import LocalRunner
 
         opened, isolation = self._opened, isolation_of(run)
@@ -139,6 +139,8 @@ class LocalStation:
             isolation, "this machine", lambda: self.no_sandbox(network=isolation.network)
         )
         orphans.adopt()
+        unaltered.stand()
+        own = installed.own_folders()
         return LocalRunner(
             launch=launch,
             folder=opened.workshop.folder("runs"),
@@ -154,7 +156,10 @@ class LocalStation:
             cancelled=opened.cancelled,
             on_test=opened.test_ended,
             elsewhere=opened.workshop.elsewhere,
-            installed=lambda: installed.look(launch.path, closed=not run.prepare),
+            installed=lambda: {
+                **installed.look(launch.path, closed=not run.prepare),
+                **installed.look(own),
+            },
             report=run.report,
             sandboxed=sandboxed,
             network=isolation.network,

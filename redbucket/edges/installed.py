@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import stat
+import sysconfig
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 # Imported in each run, by the runner or by Python itself.
 _PACKAGES = (
@@ -21,9 +23,17 @@ _PACKAGES = (
     "collections",
     "encodings",
     "json",
+    "redbucket",
 )
 _STARTING = (".pth", ".egg-link")
 _STARTED = ("sitecustomize.py", "usercustomize.py")
+
+
+def own_folders() -> list[str]:
+    """Return where redbucket itself and what it needs are imported from, but for the standard library."""
+    here = Path(__file__).resolve().parent.parent.parent
+    paths = sysconfig.get_paths()
+    return list(dict.fromkeys((str(here), paths["purelib"], paths["platlib"])))
 
 
 def look(folders: Sequence[str], *, closed: bool = True) -> dict[str, str]:

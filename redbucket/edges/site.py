@@ -7,7 +7,6 @@ The same class works here and on the far side of a connection, so it is of the s
 from __future__ import annotations
 
 import os
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,9 +23,19 @@ TIMEOUT = "the time budget ran out"
 _RECORDER = Path(__file__).resolve().parent.parent / "recorder"
 
 
-def copy_recorder(folder: Path) -> None:
-    """Put the recorder, which runs inside the project's process, into a new ``folder``."""
-    shutil.copytree(_RECORDER, folder, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
+def recorder_copier() -> Callable[[Path], None]:
+    """Return what puts the recorder, which runs inside the project's process, into a new folder.
+
+    It is read here and now: code under test may write to where it stands.
+    """
+    files = {path.name: path.read_bytes() for path in sorted(_RECORDER.glob("*.py"))}
+
+    def copy(folder: Path) -> None:
+        folder.mkdir(parents=True)
+        for name, raw in files.items():
+            (folder / name).write_bytes(raw)
+
+    return copy
 
 
 @dataclass(frozen=True)
@@ -55,7 +64,7 @@ class Site:
     cancelled: threading.Event = field(default_factory=threading.Event)
     look: Callable[[], Mapping[str, str]] = dict
     elsewhere: Callable[[], Path] | None = None
-    copy_recorder: Callable[[Path], None] = copy_recorder
+    copy_recorder: Callable[[Path], None] = field(default_factory=recorder_copier)
     _places: dict[str, Path] = field(default_factory=dict)
     _files: dict[str, frozenset[str]] = field(default_factory=dict)
 

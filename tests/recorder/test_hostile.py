@@ -177,11 +177,11 @@ def test_multiprocessing_and_subprocesses(tmp_path: Path) -> None:
     assert set(r.outcomes.values()) == {"passed"}, r.events
 
 
-NAMESPACE = "import sys\nvars(sys.modules['pytest'])['raises'] = lambda *a: __import__('contextlib').suppress(Exception)\n"
+NAMESPACE = "import sys\nvars(sys.modules['pytest'])['raises'] = lambda *a: None\n"
 APPROX = "import pytest\ntype(pytest.approx(1)).__eq__ = lambda a, b: True\n"
 MOCK = "import unittest.mock as m\nm.NonCallableMock.assert_called_once_with = lambda *a, **k: None\n"
 CAPTURE = "import _pytest.capture as c\nc.CaptureFixture.readouterr = lambda self: None\n"
-ADDED = "import _pytest.python as p\np.Function.__getattribute__ = lambda self, name: object.__getattribute__(self, name)\n"
+ADDED = "import _pytest.python as p\np.Function.__getattribute__ = object.__getattribute__\n"
 READING = "import importlib.machinery as m\nm.SourceFileLoader.get_data = lambda self, path: b''\n"
 
 
