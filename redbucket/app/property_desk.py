@@ -156,8 +156,15 @@ def draft(
         request = replace(request, base=ends[0], head=ends[1])
     chosen = [r for r in rows if r["nodeid"] == test] if test else [r for r in rows if _is_miss(r)]
     if not chosen:
-        what = f"no row of {test}" if test else "no invariant miss that the patch introduced"
-        raise Misused("no-miss", f"{records[0]} holds {what}", "name a test of it with --test NODEID")
+        if test:
+            raise Misused(
+                "no-miss", f"{records[0]} holds no row of {test}", "copy the id from it, or leave --test away"
+            )
+        raise Misused(
+            "no-miss",
+            f"{records[0]} holds no invariant miss that the patch introduced",
+            "there is nothing to draft for; a miss of another patch is in the report of its own gate",
+        )
     subject = subject_of(opened, request)
     folder = _in_repository(opened, out)
     if folder and subject.judge.is_protected(f"{folder}/test_x.py"):
@@ -173,8 +180,18 @@ def draft(
         from redbucket.edges.model import ask_with
 
         ask = ask_with(model)
-    work = Draft(subject, opened.scratch, specs, bench, opened.progress.say, until(seconds), ask, notes=notes)
-    found = [work.miss(row) for row in chosen]
+    work = Draft(
+        subject,
+        opened.scratch,
+        specs,
+        bench,
+        opened.progress.say,
+        until(seconds),
+        ask,
+        notes=notes,
+        hasty=budget is not None,
+    )
+    found = work.misses(chosen)
     written = {p.file: p.source for one in found for p in one.proposals}
     write_drafts(out, written)
     code = 0 if written else 1 if all(one.refused for one in found) else 2

@@ -30,6 +30,7 @@ _UNUSABLE = frozenset(
 # Red for want of a name says nothing of what the property asserts.
 _ABSENT = frozenset({"ImportError", "ModuleNotFoundError", "NameError", "UnboundLocalError"})
 _UNSEEN = "what it tried could not be counted (code that is no Python of the tree)"
+_CUT_OFF = "what it tried could not be counted: the run that counts took too long"
 
 
 def _answer(number: int, good: bool, answer: str, evidence: Sequence[str] = ()) -> Answer:
@@ -64,7 +65,8 @@ def domain(reading: Reading | None, counted: Sequence[Test]) -> Answer:
         (sum(column) for column in zip(*known, strict=True)) if known else (0,) * 4
     )
     evidence = [f"line {reading.line}: {reading.why}"] if reading is not None else []
-    evidence.append(f"{distinct} distinct inputs reached the code ({calls} calls)" if calls else _UNSEEN)
+    unseen = _CUT_OFF if any(t.outcome is Outcome.TIMEOUT for t in counted) else _UNSEEN
+    evidence.append(f"{distinct} distinct inputs reached the code ({calls} calls)" if calls else unseen)
     if reached:
         evidence.append(f"{asserted} distinct values reached an assertion ({reached} times)")
     whole = reading is not None and reading.whole
@@ -76,6 +78,16 @@ def domain(reading: Reading | None, counted: Sequence[Test]) -> Answer:
     if reading is not None and reading.form is Form.CRASH:
         return _answer(1, True, "quantifies, and asserts only that nothing is raised", evidence)
     return _answer(1, True, "quantifies over a domain", evidence)
+
+
+def only_explicit(first: Answer, seeds: int, killed: int, mutants: int) -> Answer:
+    """Question 1, answered again: what the property draws finds nothing, only its explicit examples do."""
+    evidence = [
+        *first.evidence,
+        f"without its @example: fails on the patch 0 of {seeds} times, kills {killed} of {mutants} small faults",
+        "draw from a domain that reaches what the patch changed",
+    ]
+    return _answer(1, False, "replays the failing literal: only its @example fails on the patch", evidence)
 
 
 def _inputs(count: int) -> str:

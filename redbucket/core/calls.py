@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -259,15 +259,15 @@ def _row_ids(number: int, row: dict[str, ast.expr]) -> set[str]:
     return {"-".join(parts), *given}
 
 
-def with_rows(node: Function, failed: str = "") -> list[ast.AST]:
+def with_rows(node: Function, failed: Collection[str] = ()) -> list[ast.AST]:
     """Return the test, and for each of its literal rows a copy with the row's values put in.
 
-    ``failed`` is the id of the row that failed, which comes first.
+    ``failed`` are the ids of the rows that failed, which come first.
     """
     source = ast.unparse(ast.Module(body=list(node.body), type_ignores=[]))
     found: list[ast.AST] = [node]
     rows = list(enumerate(parametrised(node)))
-    rows.sort(key=lambda item: failed not in _row_ids(*item))
+    rows.sort(key=lambda item: _row_ids(*item).isdisjoint(failed))
     for _, row in rows[:50]:
         found.append(_Put(row).visit(ast.parse(source)))
     known: dict[str, ast.expr] = {}

@@ -5,15 +5,16 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from redbucket.core.calls import Target
 from redbucket.core.laws import Law, laws
 from redbucket.core.pytree import dotted
 from redbucket.core.widened import VARIANTS, strategy
 
-_OUTCOME = '''\
+_SHOWN = 3
+OUTCOME = '''\
 def outcome(function, *args, **options):
     """What a call gives or raises, an iterator as a list."""
     try:
@@ -35,13 +36,13 @@ class Candidate:
     examples: tuple[str, ...] = ()
     by: str = "law"
 
-    def test(self, settings: str = "") -> str:
-        """Return the test's source."""
+    def test(self, settings: str = "", name: str = "") -> str:
+        """Return the test's source, under its own name or another."""
         drawn = ", ".join(f"{name}={text}" for name, text in self.given)
         names = ", ".join(name for name, _ in self.given)
         lines = [settings] if settings else []
         lines += [f"@example({text})" for text in self.examples]
-        lines += [f"@given({drawn})", f"def {self.name}({names}):"]
+        lines += [f"@given({drawn})", f"def {name or self.name}({names}):"]
         if self.rejects:
             # what the function says no to is outside of its domain
             lines += ["    try:", *(f"        {line}" for line in self.law.body)]
@@ -139,21 +140,26 @@ def _as_base(target: Target, copy: str, drawn: dict[str, str]) -> Law:
     inner = "\n".join(f"    {line}" if line else "" for line in copy.splitlines())
     says = f"Base's implementation of {target.name}, the oracle."
     maker = f'def base():\n    """{says}"""\n{inner}\n    return {target.name}'
-    body = f"assert outcome({target.callee}, {arguments}) == outcome(base(), {arguments})"
+    body = f"assert {result_of(target, list(drawn))} == outcome(base(), {arguments})"
     return Law(
         "as_base",
         "it gives what base's implementation gives",
         (body,),
         imports=("from itertools import islice",),
-        helpers=f"{_OUTCOME}\n\n\n{maker}",
+        helpers=f"{OUTCOME}\n\n\n{maker}",
     )
+
+
+def result_of(target: Target, names: Sequence[str]) -> str:
+    """Return the text of what a call with drawn arguments gives or raises."""
+    return f"outcome({target.callee}, {_arguments(target, {name: name for name in names}, {})})"
 
 
 def _examples(target: Target, given: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     """Return the calls that the missed test makes, as explicit examples."""
     names = [p.name for p in target.parameters]
     found = []
-    for row in target.seen[:3]:
+    for row in target.seen:
         values = dict(zip(names, row, strict=True))
         wanted = [name for name, _ in given if name != "other"]
         if all(values.get(name) is not None for name in wanted):
@@ -163,31 +169,9 @@ def _examples(target: Target, given: Sequence[tuple[str, str]]) -> tuple[str, ..
     return tuple(found)
 
 
-def probe(chosen: Iterable[Candidate], examples: int) -> str:
-    """Return one file with all candidates, numbered; what they share is written once."""
-    some = list(chosen)
-    imports = dict.fromkeys(statement for one in some for statement in one.imports)
-    helpers = dict.fromkeys(one.law.helpers for one in some if one.law.helpers)
-    settings = f"@settings(max_examples={examples}, deadline=None, database=None, phases=_PHASES)"
-    head = [
-        "from hypothesis import Phase, example, given, reject, settings",
-        "from hypothesis import strategies as st",
-        *imports,
-        "_PHASES = [Phase.explicit, Phase.generate]",
-    ]
-    tests = [
-        one.test(settings).replace(f"def {one.name}(", f"def {probe_name(n)}(") for n, one in enumerate(some)
-    ]
-    return "\n\n\n".join(["\n".join(head), *helpers, *tests]) + "\n"
-
-
-def probe_name(number: int) -> str:
-    """Return the name of a candidate's test in the file of all."""
-    return f"test_candidate_{number}"
-
-
 def proposal(one: Candidate, nodeid: str) -> str:
-    """Return the file of one proposal."""
+    """Return the file of one proposal, with the first few of its examples."""
+    one = replace(one, examples=one.examples[:_SHOWN])
     words = [*(["example"] if one.examples else []), "given", *(["reject"] if one.rejects else [])]
     standard = [s for s in one.imports if s.startswith("from itertools")]
     rest = [s for s in dict.fromkeys(one.imports) if s not in standard]

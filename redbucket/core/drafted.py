@@ -12,7 +12,8 @@ SCHEMA = "redbucket.draft/1"
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     """One file: what it says, who proposes it ("law", "base", "ghostwriter", "model"), and its text.
 
-    ``tried``: it was run, passes on base and fails on the patch. A model's text is never run.
+    ``tried``: it was run, passes on base and fails on the patch. A model's text is never run. ``drawn``: what it draws
+    fails on the patch, and not its explicit examples alone.
     """
 
     file: str
@@ -20,12 +21,14 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     by: str
     tried: bool = False
+    drawn: bool = False
 
 
 class MissDraft(msgspec.Struct, frozen=True, kw_only=True):
-    """One miss. ``refused`` says why nothing is drafted for it, "" otherwise."""
+    """One miss. ``refused`` says why nothing is drafted for it, "" otherwise; ``also`` are other rows of the test."""
 
     nodeid: str
+    also: list[str] = []
     refused: str = ""
     functions: list[str] = []
     candidates: int = 0

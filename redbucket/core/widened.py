@@ -8,7 +8,9 @@ from collections.abc import Sequence
 
 from redbucket.core.calls import Parameter
 
-VARIANTS = ("wide", "not negative", "positive", "shaped")
+VARIANTS = ("wide", "not negative", "positive", "shaped", "composed")
+# Near to the literals, where their types alone would never lead.
+_NEAR = ("shaped", "composed")
 _SIMPLE = {
     "int": "st.integers()",
     "float": "st.floats(allow_nan=False, allow_infinity=False)",
@@ -21,6 +23,8 @@ _SIMPLE = {
     "Decimal": "st.decimals(allow_nan=False, allow_infinity=False)",
     "Fraction": "st.fractions()",
 }
+_PATTERNS = 8
+_LONGEST = 200
 _LISTS = (
     "list",
     "List",
@@ -102,9 +106,7 @@ def _of_kind(values: Sequence[object], variant: str) -> str:
     if kinds <= {list, set, frozenset}:
         elements = [e for v in values if isinstance(v, (list, set, frozenset)) for e in v]
         element = (
-            _of_kind(elements, "wide" if variant != "shaped" else variant)
-            if elements
-            else "st.integers(0, 100)"
+            _of_kind(elements, variant if variant in _NEAR else "wide") if elements else "st.integers(0, 100)"
         )
         name = "lists" if list in kinds else "sets" if set in kinds else "frozensets"
         least = "min_size=1, " if variant == "positive" else ""
@@ -134,7 +136,7 @@ def _numbers(values: Sequence[float], whole: bool, variant: str) -> str:
     span = max(100.0, 10 * max(abs(v) for v in values))
     low = -span
     # positive ones may have to stay positive; where zero was seen, or is between, it may stay
-    if min(values) > 0 and variant in ("positive", "shaped"):
+    if min(values) > 0 and variant in ("positive", *_NEAR):
         low = 1.0 if whole else 1e-3
     elif min(values) == 0 and variant != "wide":
         low = 0.0
@@ -155,8 +157,15 @@ def _texts(values: Sequence[str], variant: str) -> str:
         return "st.text(max_size=40)"
     if variant == "shaped":
         patterns = dict.fromkeys(shape(v) for v in values)
-        texts = [f"st.from_regex({p!r}, fullmatch=True)" for p in list(patterns)[:4]]
+        texts = [f"st.from_regex({p!r}, fullmatch=True)" for p in list(patterns)[:_PATTERNS]]
         return texts[0] if len(texts) == 1 else f"st.one_of({', '.join(texts)})"
+    if variant == "composed":
+        # the literals themselves with something around them: words that mean something stay whole
+        pieces = [v for v in dict.fromkeys(values) if v and len(v) <= _LONGEST][:_PATTERNS]
+        if not pieces:
+            return ""
+        piece = f"st.one_of(st.sampled_from({pieces!r}), st.text(max_size=6))"
+        return f"st.lists({piece}, max_size=4).map(''.join)"
     seen = set("".join(values))
     alphabet = "".join(
         group

@@ -19,8 +19,8 @@ _CONFIRMED = 3
 class Steadiness:
     """One property's challenge in base and in the patch.
 
-    ``held`` of ``fresh`` seeds passed in base, ``found`` of ``fresh_patch`` failed with the patch; ``flips`` says in
-    words what flipped it, three of three and not without.
+    ``held`` of ``fresh`` seeds passed in base, ``found`` of ``fresh_patch`` failed with the patch by what it draws,
+    its explicit examples left out; ``flips`` says in words what flipped it, three of three and not without.
     """
 
     def __init__(self, review: Review, name: str, seeds: int) -> None:
@@ -37,7 +37,11 @@ class Steadiness:
         other = review.specs.other_seed
         seeds = [other(f"review {n}") for n in range(1, self._seeds + 1)]
         worlds = ("B", "H")
-        specs = [review.spec(w, "review seed", seed=s, hash_seed=s) for s in seeds for w in worlds]
+        specs = [
+            review.spec(w, "review seed", seed=s, hash_seed=s, drawing=w == "H")
+            for s in seeds
+            for w in worlds
+        ]
         count = len(specs)
         for number, changed in enumerate(self._at_once(), 1):
             hash_seed = other(f"review hash {number}")

@@ -32,7 +32,7 @@ def _property(found: PropertyReview) -> list[str]:
         seeds = f"    fresh seeds: holds on base {found.seeds_held} of {found.seeds_tried}"
         more = f", fails on the patch {found.seeds_found} of {found.seeds_patch}" if found.seeds_patch else ""
         out.append(seeds + more)
-        if 0 < found.seeds_found < found.seeds_patch:
+        if found.question is None and found.seeds_found < found.seeds_patch:
             out.append("      keep the failing input as an @example: not each seed finds it")
     out.append(f"    takes {found.seconds:.2f} s on base")
     if found.mutants:

@@ -10,10 +10,11 @@ from hypothesis import given, strategies
 from hypothesis import strategies as st
 
 from redbucket.core.calls import Parameter, Target, targets, with_rows
-from redbucket.core.candidates import candidates, probe, proposal
+from redbucket.core.candidates import candidates, proposal
 from redbucket.core.filescope import read_scope
 from redbucket.core.ghost import ghost_tests
 from redbucket.core.oneexample import Form, read_test
+from redbucket.core.probing import Probe
 from redbucket.core.prompt import answer_text, prompt
 from redbucket.core.purecopy import pure_copy
 from redbucket.core.treescopes import TreeScopes
@@ -103,8 +104,8 @@ def test_the_calls_of_a_test_with_its_literals_rows_and_message() -> None:
     )
     assert said["money.split"].seen[0] == (21, 8, "x")
     test = read_scope(ast.parse(TEST)).functions["test_rows"]
-    assert "cut(3, 4)" in ast.unparse(with_rows(test, "3-4")[1])
-    assert "cut(1, 2)" in ast.unparse(with_rows(test, "n0-m0")[1])
+    assert "cut(3, 4)" in ast.unparse(with_rows(test, {"3-4"})[1])
+    assert "cut(1, 2)" in ast.unparse(with_rows(test, {"n0-m0"})[1])
     rows = found("test_rows")["cut"]
     assert rows.parameters[0].values
 
@@ -186,7 +187,7 @@ def test_each_candidate_is_a_property_and_compiles() -> None:
     names = {one.law.name for one in every}
     assert {"as_base", "adds_up", "idempotent", "grows", "runs", "length", "commutes"} <= names
     assert {one.variant for one in every} == {0, 2}  # for numbers the others are one of these
-    ast.parse(probe(every, 10))
+    ast.parse(Probe(every, 10).source())
     for one in every:
         source = proposal(one, "tests/test_a.py::test_a")
         reading = read_test(read_scope(ast.parse(source)), one.name)
@@ -210,8 +211,8 @@ def test_a_parameter_of_unknown_type_stops_the_laws() -> None:
         home.functions["f"],
         (Parameter("a", (1,)), Parameter("b", fixed="{}.get")),
     )
-    assert "f(a, {}.get)" in probe(candidates(fixed, None, crash=False), 5)
-    assert len(VARIANTS) == 4
+    assert "f(a, {}.get)" in Probe(candidates(fixed, None, crash=False), 5).source()
+    assert len(VARIANTS) == 5
 
 
 def test_the_ghostwriters_text() -> None:

@@ -20,6 +20,9 @@ FILES = {
     "tests/test_shop.py": None,
     "money.py": MONEY,
     "tests/test_m.py": "from money import split\n\n\ndef test_split():\n    assert split(11, 3) == [4, 4, 3]\n",
+    "tests/test_rows.py": "import pytest\nfrom money import split\n\n\n"
+    "@pytest.mark.parametrize(('n', 'm'), [(11, 3), (8, 3)])\n"
+    "def test_rows(n, m):\n    assert split(n, m) == sorted(split(n, m))[::-1]\n    assert sum(split(n, m)) == n\n",
     "tests/test_law.py": HEAD + f"{DRAWN}def test_law(n, m):\n    assert sum(split(n, m)) == n\n",
 }
 
@@ -31,18 +34,30 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
     return made
 
 
-def drafted(shop: Shop, out: Path, nodeid: str, *words: str, bucket: str = "invariant_miss") -> Ended:
-    row = {
-        "nodeid": nodeid,
-        "bucket": bucket,
-        "introduced": True,
-        "message": "AssertionError: assert [1] == [2]",
-    }
+def drafted(
+    shop: Shop,
+    out: Path,
+    nodeid: str,
+    *words: str,
+    bucket: str = "invariant_miss",
+    also: tuple[str, ...] = (),
+) -> Ended:
+    """Draft for a report with these misses: for the first alone, unless there are others."""
+    rows = [
+        {
+            "nodeid": one,
+            "bucket": bucket,
+            "introduced": True,
+            "message": "AssertionError: assert [1] == [2]",
+        }
+        for one in (nodeid, *also)
+    ]
     ends = {"base": shop.repo.git("rev-parse", "main"), "head": shop.repo.git("rev-parse", "agent/fix")}
     verdict = shop.repo.home / "verdict.json"
-    verdict.write_text(json.dumps({"schema": "redbucket.gate/1", "tests": [row], **ends}))
+    verdict.write_text(json.dumps({"schema": "redbucket.gate/1", "tests": rows, **ends}))
     before = shop.snapshot()
-    ended = redbucket("draft", verdict, "-C", shop.path, "--out", out, "--test", nodeid, *words)
+    which = () if also else ("--test", nodeid)
+    ended = redbucket("draft", verdict, "-C", shop.path, "--out", out, *which, *words)
     assert shop.snapshot() == before
     return ended
 
@@ -61,7 +76,8 @@ def test_drafts_do_not_go_where_they_would_judge(shop: Shop) -> None:
 
 
 def test_what_can_not_be_drafted_for_is_said(shop: Shop, tmp_path: Path) -> None:
-    assert_clear(drafted(shop, tmp_path, "tests/test_m.py::test_gone"), 3, "no-such-test")
+    assert_clear(drafted(shop, tmp_path, "tests/test_gone.py::test_gone"), 3, "no-such-test")
+    assert_clear(drafted(shop, tmp_path, "tests/test_m.py::test_gone"), 2, "no-test-function")
     empty = shop.repo.home / "empty.json"
     empty.write_text('{"schema": "redbucket.gate/1", "tests": []}')
     assert_clear(redbucket("draft", empty, "-C", shop.path, "--base", "main"), 3, "no-miss")
@@ -83,6 +99,59 @@ def test_proposals_hold_on_base_and_fail_on_the_patch(shop: Shop, tmp_path: Path
     place = tmp_path / "out" / says["its elements add up to amount"]["file"]
     place.write_text("# edited\n")
     assert_clear(drafted(shop, tmp_path / "out", MISS), 3, "draft-exists")
+
+
+ROWS = "tests/test_rows.py::test_rows"
+
+
+@pytest.mark.slow
+def test_each_test_is_drafted_for_once_and_what_can_not_be_drafted_for_is_told(
+    shop: Shop, tmp_path: Path
+) -> None:
+    doctest = "money.py::money.split"
+    ended = drafted(
+        shop, tmp_path / "out", doctest, "--format", "json", also=(f"{ROWS}[11-3]", f"{ROWS}[8-3]", MISS)
+    )
+    assert ended.exit_code == 0, ended.err
+    first, rows, same = json.loads(ended.out)["misses"]
+    assert "no test function" in first["notes"][0]
+    assert (rows["nodeid"], rows["also"]) == (f"{ROWS}[11-3]", [f"{ROWS}[8-3]"])
+    assert all(p["drawn"] for p in rows["proposals"])
+    assert "its elements add up to amount" in {p["says"] for p in rows["proposals"]}
+    # one file a law: what was proposed for one miss is not written once more for the next
+    files = [p["file"] for miss in (rows, same) for p in miss["proposals"]]
+    assert len(set(files)) == len(files) == len(list((tmp_path / "out").iterdir()))
+    assert "is proposed above" in "".join(same["notes"])
+
+
+@pytest.mark.slow
+def test_what_was_tried_when_the_time_is_over_is_proposed(
+    shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from redbucket.app import property_desk
+
+    asked = iter(
+        [False, False, False]
+    )  # before the ghostwriter, before the first few, before the patch's run
+    monkeypatch.setattr(property_desk, "until", lambda seconds: lambda: next(asked, True))
+    ended = drafted(shop, tmp_path / "out", MISS, "--budget", "600", "--format", "json")
+    assert ended.exit_code == 0, ended.err
+    (miss,) = json.loads(ended.out)["misses"]
+    assert 0 < miss["candidates"] <= 25
+    assert "it gives what base's implementation gives" in {p["says"] for p in miss["proposals"]}
+    assert "the time budget ran out" in "".join(miss["notes"])
+
+
+@pytest.mark.slow
+def test_a_model_that_does_not_answer_costs_its_own_proposal_alone(
+    shop: Shop, tmp_path: Path, endpoint: type[_Answers]
+) -> None:
+    endpoint.status = 400
+    ended = drafted(shop, tmp_path / "out", MISS, "--model", "local", "--format", "json")
+    assert ended.exit_code == 0, ended.err
+    (miss,) = json.loads(ended.out)["misses"]
+    assert miss["proposals"]
+    assert "[model-failed]" in "".join(miss["notes"])
 
 
 @pytest.mark.slow

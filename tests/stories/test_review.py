@@ -95,6 +95,21 @@ def test_a_property_that_holds_on_base_alone_is_kept(shop: Shop) -> None:
     assert "AssertionError" in kept["message"]
 
 
+@pytest.mark.slow
+def test_a_property_whose_explicit_example_alone_fails_replays_the_literal(shop: Shop) -> None:
+    law = "@given(st.integers(0, 50).map(lambda k: 3 * k))\ndef test_no_less(n):\n    assert sum(split(n, 3)) >= n\n"
+    code, report = reviewed(shop, HEAD.replace("assume", "assume, example") + f"@example(\n    11\n)\n{law}")
+    (one,) = report["properties"]
+    assert (code, one["question"]) == (1, 1)
+    assert "only its @example fails on the patch" in one["reason"]
+    # one that draws what fails keeps its example
+    wide = LAW.replace("(n, m):", "(n, m):\n    assert sum(split(n, 3)) == n", 1)
+    code, report = reviewed(
+        shop, HEAD.replace("assume", "assume, example") + f"@example(11, 3)\n{wide}", "--mutants", "4"
+    )
+    assert (code, report["properties"][0]["seeds_found"]) == (0, 3)
+
+
 def test_a_project_of_unittest_has_its_properties_run_too(tmp_path: Path) -> None:
     """unittest's discovery passes by a folder that is no package, so each question would be asked of nothing."""
     command = UNITTEST.replace("]", ', "discover", "-s", "tests", "-t", "."]')
