@@ -55,3 +55,20 @@ def history(common_dir: Path, nodeid: str) -> str:
         f"by the ledger, it failed in {failed} of {plural(runs, 'run')} of base, "
         f"in {plural(gates, 'gate')} since {since[:10]}"
     )
+
+
+def recalled(common_dir: Path, most: int = 5000) -> list[tuple[str, str]]:
+    """Return (node id, head) of the invariant misses that the ledger has, newest first; [] where it can't be read.
+
+    That it can't be read is said when the gate is put into it.
+    """
+    from redbucket.edges.ledger import opened, place_of
+
+    place = place_of(os.environ, common_dir)
+    if place is None or not place.is_file():
+        return []
+    try:
+        with opened(place, create=False) as ledger:
+            return ledger.misses(most)
+    except RedbucketError:
+        return []

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from redbucket.app.stations import LocalStation, RecordingRunner, RemoteStation, Station
     from redbucket.core.axes import Axis
     from redbucket.core.noisecapture import NoiseCapture
+    from redbucket.core.patch import Commit
     from redbucket.core.pytree import Told
     from redbucket.core.records import Run
     from redbucket.core.runspec import RunSpec
@@ -122,6 +123,7 @@ class Session:
             capture=self._captures(captures or keep),
             axes=self._axes,
             brought=brought,
+            recalled=self._recalled,
         )
         kept: Path | None = None
         try:
@@ -143,6 +145,15 @@ class Session:
 
         entry = entry_of(report, now(), self._seconds)
         remember(self.repository.common_dir, lambda ledger: ledger.add_gate(entry))
+
+    def _recalled(self, commits: Sequence[Commit]) -> Mapping[str, str]:
+        """Return {missed test: commit} of the misses that gates before this one found in earlier states of a patch."""
+        from redbucket.app.remember import recalled
+        from redbucket.edges.samework import earlier
+
+        misses = recalled(self.repository.common_dir)
+        mine = earlier(self.repository.git, {head for _, head in misses}, commits) if misses else set()
+        return {nodeid: head for nodeid, head in reversed(misses) if head in mine}
 
     def _axes(self, specs: Specs) -> Sequence[Axis]:
         from redbucket.core.axes import axes

@@ -232,6 +232,15 @@ class Ledger:
         for values in cursor:
             yield dict(zip(names, values, strict=True))
 
+    def misses(self, most: int) -> list[tuple[str, str]]:
+        """Return (node id, head) of the newest ``most`` invariant misses that a patch introduced, newest first."""
+        found = self._connection.execute(
+            "SELECT nodeid, gates.head FROM rows JOIN gates ON gates.id = rows.gate JOIN tests ON tests.id = rows.test"
+            " WHERE bucket = 'invariant_miss' AND introduced = 1 ORDER BY gates.at DESC, rows.rowid DESC LIMIT ?",
+            (most,),
+        )
+        return [(str(nodeid), str(head)) for nodeid, head in found]
+
     def rate(self, nodeid: str) -> tuple[int, int, int, str]:
         """Return (runs that failed, runs, gates, when the first was) of one test in base, over all gates."""
         row = self._connection.execute(

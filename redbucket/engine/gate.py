@@ -27,6 +27,7 @@ from redbucket.guards.remedies import SIGNERS
 if TYPE_CHECKING:
     from redbucket.core.axes import Axis
     from redbucket.core.noisecapture import NoiseCapture
+    from redbucket.core.patch import Commit
     from redbucket.core.runspec import RunSpec
     from redbucket.engine.specs import Specs
 
@@ -43,7 +44,8 @@ class Tools:
     ``today`` is the date in UTC that freezes are held against. ``capture`` puts the capture of a
     noisy test away and returns the name of its file; None: no captures are made. ``axes`` gives those
     along which causes are searched. ``brought`` takes the specs of the first runs, where those were made
-    in other jobs, and returns a bench that has them, what is wrong with them, and what to note.
+    in other jobs, and returns a bench that has them, what is wrong with them, and what to note. ``recalled`` takes the
+    commits of a patch and returns {missed test: commit} of the invariant misses that earlier gates found in it.
     """
 
     history: History
@@ -56,6 +58,7 @@ class Tools:
     capture: Callable[[NoiseCapture], str] | None = None
     axes: Callable[[Specs], Sequence[Axis]] | None = None
     brought: Bringing | None = None
+    recalled: Callable[[Sequence[Commit]], Mapping[str, str]] = lambda commits: {}
 
 
 def gate(request: Request, tools: Tools) -> GateReport:
@@ -86,7 +89,14 @@ def gate(request: Request, tools: Tools) -> GateReport:
     today = tools.today()
     with ThreadPoolExecutor(1) as pool:  # asking the interpreter about itself takes as long as the guards
         opened = pool.submit(tools.bench, subject)
-        report.findings += registry.check(subject.context(today), subject.judge)
+        context = subject.context(today)
+        before = tools.recalled(subject.patch.commits)
+        if before:
+            trees = {
+                nodeid: tools.objects.tree_view(tools.objects.tree_of(oid)) for nodeid, oid in before.items()
+            }
+            context = replace(context, recalled=trees)
+        report.findings += registry.check(context, subject.judge)
         require_judgeable(subject)
         bench, as_module, report.interpreter = opened.result()
     specs = specs_for(subject, tools.objects, as_module=as_module, timeout=request.timeout or run.timeout)

@@ -47,7 +47,8 @@ class Context:
     ``evil_merges`` says, when it is called, which merge commits of the range
     hold paths otherwise than merging their parents gives; ``rewrites`` which
     replace refs and grafts the user's repository has, which nothing here obeys.
-    ``misses`` are the node ids of invariant misses that the patch is to answer.
+    ``misses`` are the node ids of invariant misses that the patch is to answer; ``recalled`` those that earlier gates
+    found in an earlier state of it, each with the tree of that state.
     """
 
     policy: Policy
@@ -61,4 +62,5 @@ class Context:
     evil_merges: Callable[[], Mapping[str, tuple[str, ...]]] = dict
     rewrites: Callable[[], tuple[str, ...]] = tuple
     misses: tuple[str, ...] = ()
+    recalled: Mapping[str, TreeView] = field(default_factory=dict)
     extra: Mapping[str, str] = field(default_factory=dict)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from redbucket.core.errors import Misused
+from redbucket.core.errors import Misused, Undecided
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.oneexample import Form, Reading, read_test, read_tests, shapes
 from redbucket.core.pytree import is_python
@@ -33,14 +33,20 @@ Key = tuple[str, str]
 
 
 def check(context: Context, judge_side: Sides) -> list[Finding]:
-    """Refuse literal answers to the misses that the caller names, and an agent's example in a property's place."""
+    """Refuse literal answers to misses, and an agent's example in a property's place.
+
+    The misses are those that the caller names, and those that earlier gates found in an earlier state of the patch.
+    """
     before = TreeScopes(context.base, judge_side.is_judge)
     after = TreeScopes(context.head, judge_side.is_judge)
     found = list(_replaced(context, judge_side, before, after))
-    if context.misses:
+    if context.misses or context.recalled:
         answers = _answers(context, judge_side, after)
         for miss in context.misses:
             found += _answered(miss, context, before, after, answers)
+        for miss in context.recalled:
+            if miss not in context.misses:
+                found += _answered_since(miss, context, judge_side, before, after, answers)
     return found
 
 
@@ -128,13 +134,8 @@ def _answered(
     miss: str, context: Context, before: TreeScopes, after: TreeScopes, answers: dict[Key, Reading]
 ) -> Iterator[Finding]:
     missed, path = _missed(miss, context, before, after)
-    near = {
-        key: reading
-        for key, reading in answers.items()
-        if missed is None or not missed.names or reading.names & missed.names
-    }
-    forms = {reading.form for reading in near.values()}
-    if Form.PROPERTY in forms:
+    near = _near(missed, answers)
+    if any(reading.form is Form.PROPERTY for reading in near.values()):
         return
     if not near:
         yield Finding(
@@ -146,20 +147,83 @@ def _answered(
             remedy=_REMEDY,
         )
         return
-    unsure = forms & {Form.CRASH, Form.UNKNOWN}
-    chosen = sorted(near.items(), key=lambda item: (item[1].form not in unsure, item[0]))
-    (place, _), first = chosen[0]
-    shown = "; ".join(f"{name}: {reading.why}" for (_, name), reading in chosen[:_SHOWN])
-    more = f"; and {len(chosen) - _SHOWN} more" if len(chosen) > _SHOWN else ""
+    unsure, reason, key, first = _told(miss, near)
     yield Finding(
         rule=RULE,
         severity=Severity.WARN if unsure else Severity.REFUSE,
-        path=place,
+        path=key[0],
         line=first.line,
-        nodeid=_nodeid(chosen[0][0]),
-        reason=f"{'no sure property' if unsure else 'no property'} answers the miss of {miss}: {shown}{more}",
+        nodeid=_nodeid(key),
+        reason=reason,
         remedy=_REMEDY,
     )
+
+
+def _near(missed: Reading | None, answers: dict[Key, Reading]) -> dict[Key, Reading]:
+    """Return the tests that use what the missed test uses; all of them where its source does not show that."""
+    return {
+        key: reading
+        for key, reading in answers.items()
+        if missed is None or not missed.names or reading.names & missed.names
+    }
+
+
+def _told(miss: str, near: dict[Key, Reading]) -> tuple[bool, str, Key, Reading]:
+    """Return whether it is not sure that there is no property, why, and the test that is named first."""
+    unsure = {reading.form for reading in near.values()} & {Form.CRASH, Form.UNKNOWN}
+    chosen = sorted(near.items(), key=lambda item: (item[1].form not in unsure, item[0]))
+    shown = "; ".join(f"{name}: {reading.why}" for (_, name), reading in chosen[:_SHOWN])
+    more = f"; and {len(chosen) - _SHOWN} more" if len(chosen) > _SHOWN else ""
+    reason = f"{'no sure property' if unsure else 'no property'} answers the miss of {miss}: {shown}{more}"
+    return bool(unsure), reason, *chosen[0]
+
+
+# -- a miss that an earlier gate found -------------------------------------------------------------
+
+
+def _answered_since(
+    miss: str,
+    context: Context,
+    judge_side: Sides,
+    before: TreeScopes,
+    after: TreeScopes,
+    answers: dict[Key, Reading],
+) -> Iterator[Finding]:
+    """Judge what was written since the patch was found to break something: what was there by then is no answer."""
+    try:
+        missed, _ = _missed(miss, context, before, after)
+    except Misused:
+        return  # the test is gone by now, which is another guard's
+    near = _near(missed, answers)
+    if any(reading.form is Form.PROPERTY for reading in near.values()):
+        return
+    then = TreeScopes(context.recalled[miss], judge_side.is_judge)
+    fresh = {key: reading for key, reading in near.items() if _is_new(key, then, after)}
+    if not fresh:
+        return
+    unsure, reason, key, first = _told(miss, fresh)
+    by_agent = any(path in context.agent_paths for path, _ in fresh)
+    yield Finding(
+        rule=RULE,
+        severity=Severity.WARN if unsure or not by_agent else Severity.REFUSE,
+        path=key[0],
+        line=first.line,
+        nodeid=_nodeid(key),
+        reason=f"{reason} (an earlier gate of this patch found the miss)",
+        remedy=f"{_REMEDY}; if an example is what is wanted, {ENDORSE.format(path=key[0])}",
+    )
+
+
+def _is_new(key: Key, then: TreeScopes, now: TreeScopes) -> bool:
+    """Return whether a test was not there, or ran otherwise, in an earlier state of the patch."""
+    path, name = key
+    try:
+        known, scope = then.scope(path), now.scope(path)
+    except Undecided:
+        return False  # that state's objects are gone: nothing shows when it was written
+    if known is None or scope is None:
+        return True
+    return shapes(known)[0].get(name) != shapes(scope)[0].get(name)
 
 
 def _missed(

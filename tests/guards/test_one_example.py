@@ -40,6 +40,49 @@ def test_a_literal_answer_is_refused_whoever_wrote_it(agent: bool) -> None:
     assert "redbucket gate --format json --output REPORT.json" in finding.remedy
 
 
+def recalled(
+    edits: dict[str, str | None], then: dict[str, str | None], *, agent: bool = True
+) -> list[Finding]:
+    """Judge ``edits`` where an earlier gate found the miss in the state ``then``."""
+    state = context(BASE, then).head
+    return check(replace(context(BASE, edits, agent=agent), recalled={MISS: state}), SIDE)
+
+
+def test_a_literal_answer_to_a_miss_that_an_earlier_gate_found_is_refused() -> None:
+    (finding,) = recalled({"tests/test_b.py": POINT}, {"lib.py": "def split(n, m): return 1\n"})
+    assert refused([finding])
+    assert MISS in finding.reason
+    assert "an earlier gate of this patch" in finding.reason
+    assert "endorse" in finding.remedy
+    edited = BASE["tests/test_a.py"].replace("[4, 3, 3]", "[3, 3, 4]")
+    assert refused(recalled({"tests/test_a.py": edited}, {"lib.py": "x = 1\n"}))
+
+
+def test_what_a_person_answers_is_only_told() -> None:
+    assert severities(recalled({"tests/test_b.py": POINT}, {}, agent=False)) == {"warn"}
+
+
+@pytest.mark.parametrize(
+    ("edits", "then"),
+    [
+        pytest.param({"tests/test_b.py": POINT, "tests/test_c.py": PROPERTY}, {}, id="a property beside it"),
+        pytest.param({"tests/test_c.py": PROPERTY}, {"tests/test_c.py": PROPERTY}, id="a property of before"),
+        pytest.param({"tests/test_b.py": POINT}, {"tests/test_b.py": POINT}, id="an example of before"),
+        pytest.param({"lib.py": "def split(n, m): return []\n"}, {}, id="the fault is mended"),
+        pytest.param(
+            {"tests/test_b.py": "from lib import join\n\n\ndef test_b():\n    assert join([7]) == 7\n"},
+            {},
+            id="an example of other code",
+        ),
+        pytest.param({"tests/test_a.py": None}, {}, id="the test is gone"),
+    ],
+)
+def test_what_is_no_answer_to_an_earlier_miss_is_left_alone(
+    edits: dict[str, str | None], then: dict[str, str | None]
+) -> None:
+    assert recalled(edits, then) == []
+
+
 def test_a_property_answers_it_with_examples_beside() -> None:
     assert judged({"tests/test_b.py": POINT, "tests/test_c.py": PROPERTY}, MISS) == []
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.stories.kit import PYTEST, Shop, assert_clear, policy, redbucket, reported
 
 MISS = "tests/test_shop.py::ShopTests::test_total"
@@ -37,3 +39,42 @@ def test_a_file_that_is_no_report_is_said(tmp_path: Path) -> None:
     (shop.repo.home / "x.json").write_text('{"schema": "other"}')
     ended = redbucket("guard", "-C", shop.path, "--base", "main", "--miss", shop.repo.home / "x.json")
     assert_clear(ended, 3, "not-a-report")
+
+
+def test_a_miss_that_an_earlier_gate_found_must_be_answered_by_a_property(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REDBUCKET_LEDGER", str(tmp_path / "ledger.sqlite"))
+    shop = Shop.open(tmp_path, rules=policy(PYTEST))
+    sound = (shop.path / "shop.py").read_text()
+    shop.patch({"shop.py": sound.replace("sum(", "-sum(")}, "wrong")
+    first = shop.gate("agent/fix")
+    assert first.row("test_total")["bucket"] == "invariant_miss"
+    assert not first.findings("one-example")
+    shop.patch({"shop.py": sound + "\n\nNEW = 1\n", "tests/test_more.py": LITERAL}, "mended")
+    told = shop.gate("agent/fix")
+    (finding,) = told.findings("one-example")
+    assert (told.exit_code, finding["severity"]) == (1, "refuse")
+    assert "an earlier gate of this patch found the miss" in finding["reason"]
+    # squashed into the first commit, whose author and time stay
+    shop.repo.switch("agent/fix")
+    shop.repo.git("reset", "--soft", "HEAD~1")
+    shop.repo.git(
+        *(
+            "-c",
+            "user.name=Ada",
+            "-c",
+            "user.email=ada@example.org",
+            "commit",
+            "--quiet",
+            "--amend",
+            "--no-edit",
+        )
+    )
+    shop.repo.switch("main")
+    assert shop.gate("agent/fix").findings("one-example")
+    other = {"shop.py": sound + "\n\nNEW = 1\n", "tests/test_more.py": LITERAL}
+    shop.patch(other, branch="agent/other", author="Codex <codex@example.org>")
+    assert not shop.gate("agent/other").findings("one-example")
+    shop.patch({"tests/test_law.py": PROPERTY}, "a law")
+    assert not shop.gate("agent/fix").findings("one-example")
