@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _PRE_COMMIT = ".pre-commit-config.yaml"
 _TRY_SECONDS = 120.0
-_RUN_SECONDS = 60.0
+_RUN_SECONDS = 60.0  # for one test of doctor's own; and for all tests of HEAD, run once
 _CI = (
     ".github/workflows/",
     ".forgejo/workflows/",
@@ -71,7 +71,7 @@ def doctor(form: str, output: Path | None, folder: Path, quiet: bool, verbose: b
     from redbucket.app.session import session
     from redbucket.edges.git import Caller
     from redbucket.edges.progress import Progress
-    from redbucket.engine.doctor import State, exit_code, git_version, render
+    from redbucket.engine.doctor import DoctorReport, State, exit_code, git_version, render
 
     first = git_version(Caller(folder).run("version").line)
     checks = [first]
@@ -79,7 +79,8 @@ def doctor(form: str, output: Path | None, folder: Path, quiet: bool, verbose: b
         with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
             checks += list(Examination(opened).checks())
     if form == "json":
-        text = msgspec.json.format(msgspec.json.encode(checks), indent=2).decode()
+        report = DoctorReport(exit_code=exit_code(checks), checks=checks)
+        text = msgspec.json.format(msgspec.json.encode(report), indent=2).decode()
     else:
         called = calling()
         told = [msgspec.structs.replace(check, remedy=called.here(check.remedy)) for check in checks]
@@ -187,6 +188,8 @@ class Examination:
     # the project's interpreter and tests
 
     def _project(self) -> Iterator[Check]:
+        from dataclasses import replace
+
         from redbucket.core.errors import RedbucketError
         from redbucket.engine import doctor as judge
 
@@ -211,12 +214,24 @@ class Examination:
             yield judge.failed("seed", error)
         self._opened.progress.say("collecting the tests of HEAD")
         try:
-            yield from judge.collected(self._collect(launch), "HEAD")
+            spec, entries = self._plain(launch)
+            (run,) = self._run(launch, [replace(spec, condition="collect", collect_only=True)], entries)
+            yield from judge.collected(run, "HEAD")
+            if run.collected and not run.broken:
+                self._opened.progress.say("running the tests of HEAD once")
+                (run,) = self._run(launch, [spec], entries, budget=_RUN_SECONDS)
+                yield judge.skipped(run, _RUN_SECONDS)
         except RedbucketError as error:
             yield judge.failed("tests", error)
 
     def _run(
-        self, launch: Launch, specs: Sequence[RunSpec], paths: Iterable[str], *, prepare: bool
+        self,
+        launch: Launch,
+        specs: Sequence[RunSpec],
+        paths: Iterable[str],
+        *,
+        prepare: bool = True,
+        budget: float | None = None,
     ) -> list[Run]:
         import msgspec
 
@@ -224,7 +239,7 @@ class Examination:
         from redbucket.engine.bench import ParallelBench
 
         run = self._policy.run if prepare else msgspec.structs.replace(self._policy.run, prepare=())
-        runner = self._opened.station(run.runner).runner(launch, run, paths)
+        runner = self._opened.station(run.runner).runner(launch, run, paths, budget)
         return ParallelBench(runner, read_record, 2, self._opened.cancelled).run(specs)
 
     def _seed_runs(self, launch: Launch) -> list[Run]:
@@ -268,11 +283,12 @@ class Examination:
                 timeout=run.timeout,
                 as_module=False,
             )
-            yield from judge.reported(self._run(launch, specs, (), prepare=True)[0], run.command, "HEAD")
+            yield from judge.reported(self._run(launch, specs, ())[0], run.command, "HEAD")
         except RedbucketError as error:
             yield judge.failed("tests", error)
 
-    def _collect(self, launch: Launch) -> Run:
+    def _plain(self, launch: Launch) -> tuple[RunSpec, Mapping[str, Entry]]:
+        """Return one plain run of HEAD's tests, and HEAD's files."""
         from dataclasses import replace
 
         from redbucket.core.importroots import module_name, package_root
@@ -296,8 +312,7 @@ class Examination:
             as_module=launch.as_module,
         )
         modules = {path: module_name(path, root) for path, root in roots.items()}
-        spec = replace(spec, condition="collect", collect_only=True, modules=modules, watched=())
-        return self._run(launch, [spec], entries, prepare=True)[0]
+        return replace(spec, modules=modules, watched=()), entries
 
     # hooks
 

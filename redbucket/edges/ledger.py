@@ -18,6 +18,7 @@ from typing import Any
 
 from redbucket.core.errors import WorldFailed
 from redbucket.core.ledgered import Conversion, LedgerFreeze, LedgerGate
+from redbucket.core.ledgerlines import SCHEMA
 from redbucket.edges.ledgerschema import NEWEST, STEPS, TABLES
 
 VARIABLE = "REDBUCKET_LEDGER"
@@ -274,10 +275,10 @@ def _text(value: str) -> str:
 
 
 def lines(ledger: Ledger, kinds: Iterable[str] = TABLES) -> Iterator[str]:
-    """Yield the ledger as JSON Lines, each with the ``table`` it is from."""
+    """Yield the ledger as JSON Lines, each with its schema and the ``table`` it is from (``core.ledgerlines``)."""
     for kind in kinds:
         for one in ledger.every(kind):
-            yield json.dumps({"table": kind, **plain(one)}, ensure_ascii=False)
+            yield json.dumps({"schema": SCHEMA, "table": kind, **plain(one)}, ensure_ascii=False)
 
 
 def plain(one: Mapping[str, Any]) -> dict[str, Any]:

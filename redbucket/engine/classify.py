@@ -16,6 +16,7 @@ from redbucket.core.readers.junit import TIMESTAMPS
 from redbucket.core.records import Run
 from redbucket.core.why import count
 
+SCHEMA = "redbucket.classify/1"
 LEAST_RUNS = 2
 _INCOMPLETE = 2  # the line of the table for what is not enough
 
@@ -44,6 +45,7 @@ class TestRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     fixtures: tuple[str, ...] = ()
     tried: tuple[str, ...] = ()
     message: str = ""
+    schema: str = SCHEMA
 
 
 def classify_records(runs: Sequence[Run], asked: int | None = None) -> list[TestRow]:

@@ -12,7 +12,9 @@ import msgspec
 from redbucket.core.agentcalls import shown
 from redbucket.core.errors import RedbucketError
 from redbucket.core.plural import plural
-from redbucket.core.records import Run
+from redbucket.core.records import Outcome, Run
+from redbucket.core.skips import REMEDY as SKIPS
+from redbucket.core.skips import many_skipped
 from redbucket.core.testcommands import MISMATCH_REMEDY, is_mismatch
 
 OLDEST_GIT = (2, 38)
@@ -52,6 +54,17 @@ class Check(msgspec.Struct, frozen=True):
     state: State
     detail: str
     remedy: str = ""
+
+
+SCHEMA = "redbucket.doctor/1"
+
+
+class DoctorReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``redbucket doctor --format json`` prints; ``exit_code`` is 1 where something is dead."""
+
+    schema: str = SCHEMA
+    exit_code: int
+    checks: list[Check]
 
 
 def ok(check: str, detail: str) -> Check:
@@ -176,6 +189,19 @@ def collected(run: Run, revision: str) -> list[Check]:
     return checks
 
 
+def skipped(run: Run, seconds: float) -> Check:
+    """Say how many tests one run of a tree skips, and why; ``seconds`` is how long it was given."""
+    check = "skipped"
+    if many := many_skipped(run.tests.values()):
+        return warn(check, many, SKIPS)
+    if run.broken:
+        return ok(
+            check, f"not known: one run of the tests, given {seconds:g} s, is not whole: {run.broken[:200]}"
+        )
+    count = sum(test.outcome is Outcome.SKIPPED for test in run.tests.values())
+    return ok(check, f"{count} of {plural(len(run.tests), 'test')} when they were run once")
+
+
 def reported(run: Run, command: Sequence[str], revision: str) -> list[Check]:
     """Judge one run of a command that writes JUnit XML: did it leave a report that can be counted on?"""
     if run.broken:
@@ -184,7 +210,8 @@ def reported(run: Run, command: Sequence[str], revision: str) -> list[Check]:
     if not run.tests:
         remedy = "correct [run] command or report in redbucket.toml"
         return [fail("tests", f"the report of {revision} holds no test", remedy)]
-    return [ok("tests", f"{' '.join(command)} reports {plural(len(run.tests), 'test')} of {revision}")]
+    said = f"{' '.join(command)} reports {plural(len(run.tests), 'test')} of {revision}"
+    return [ok("tests", said), skipped(run, 0)]
 
 
 @dataclass(frozen=True)

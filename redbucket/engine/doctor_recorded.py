@@ -36,7 +36,8 @@ def lock(report: GateReport, manifests: Sequence[str], fixtures: int) -> Check:
         return warn(check, f"{said}{shown(absent, _FEW)}", report.undecided[0].remedy)
     if wrong:
         return warn(check, f"{said}{shown(wrong, _FEW)}", report.findings[0].remedy)
-    return ok(check, said + "; ".join(note.reason for note in report.notes) + ", all as locked")
+    # the notes name the lock themselves
+    return ok(check, "; ".join(note.reason for note in report.notes) + ", all as locked")
 
 
 def freezes(report: GateReport, count: int) -> Check:

@@ -19,9 +19,12 @@ from redbucket.core.driftreport import DriftReport
 from redbucket.core.errors import EXIT_CODES
 from redbucket.core.explanation import Explanation
 from redbucket.core.flakeslist import FlakesReport
+from redbucket.core.ledgerlines import Line
 from redbucket.core.records import Collected, End, Footer, Header, Restart, Session, Start
 from redbucket.core.replayreport import ReplayReport
 from redbucket.core.seals import Seal, Ticket
+from redbucket.engine.classify import TestRow
+from redbucket.engine.doctor import DoctorReport
 from redbucket.formats.rules import ENDORSABLE, RULES
 from redbucket.guards.registry import GUARDS
 from tests.docs.sheets import TOP
@@ -227,11 +230,15 @@ PUBLISHED: dict[str, Any] = {
     "flakes": FlakesReport,
     "ticket": Ticket,
     "seal": Seal,
+    "classify": TestRow,
+    "doctor": DoctorReport,
+    "ledger": Line,
 }
 # {name: (version, what writes it, is it one line of a file?)}
 WRITTEN = {
     "gate": "`redbucket gate`, `guard`, `fixtures verify` and `flakes check` with `--format json`",
     "record": "each line of a record: `redbucket rerun --out`, `gate --keep`",
+    "classify": "each row of `redbucket classify`",
     "capture": "`redbucket gate --captures`, `explain --captures`",
     "explain": "`redbucket explain --format json`",
     "replay": "`redbucket replay --format json`",
@@ -243,6 +250,8 @@ WRITTEN = {
     "flakes": "`redbucket flakes list --format json`",
     "ticket": "`redbucket ticket`; whoever has it can seal a run, so it is a secret",
     "seal": "`redbucket rerun --run`, beside each record",
+    "doctor": "`redbucket doctor --format json`",
+    "ledger": "each line of `redbucket ledger export`",
 }
 
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from redbucket.cli import main
@@ -16,6 +17,7 @@ from redbucket.core.records import Outcome, Run
 from redbucket.core.records import Test as RanTest
 from redbucket.engine import doctor as judge
 from redbucket.engine.doctor import Attempt, Check, Configured, Hook, State
+from tests.docs.reference import schema
 from tests.gitkit import Executable, Repo
 
 BIN = Path(sys.prefix) / "bin"
@@ -52,7 +54,10 @@ def examine(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[int, Found]
     code = main(["doctor", "--format", "json", *words])
     out, err = capfd.readouterr()
     assert err == ""
-    rows = json.loads(out)
+    said = json.loads(out)
+    jsonschema.validate(said, schema("doctor"))
+    assert (said["schema"], said["exit_code"]) == ("redbucket.doctor/1", code)
+    rows = said["checks"]
     assert all(set(row) == {"check", "state", "detail", "remedy"} for row in rows)
     assert code == (1 if any(row["state"] == "fail" for row in rows) else 0)
     assert all(row["remedy"] for row in rows if row["state"] == "fail")
@@ -78,6 +83,7 @@ def test_a_repository_without_hooks(repo: Repo, capfd: pytest.CaptureFixture[str
         "seed": "ok",
         "tests": "ok",
         "code-under-test": "ok",
+        "skipped": "ok",
         "hook-pre-commit": "warn",
         "hook-pre-merge-commit": "warn",
         "hook-pre-push": "warn",
@@ -88,10 +94,27 @@ def test_a_repository_without_hooks(repo: Repo, capfd: pytest.CaptureFixture[str
         "freezes": "ok",
     }
     assert found["tests"]["detail"] == "1 test is collected from HEAD"
+    assert found["skipped"]["detail"] == "0 of 1 test when they were run once"
     assert "pytest" in found["interpreter"]["detail"]
     assert "--no-verify" in found["wall"]["detail"]
     assert "core.hooksPath" in found["wall"]["detail"]
     assert repo.snapshot() == before
+
+
+def test_a_suite_that_is_skipped_for_a_good_part_is_said(
+    repo: Repo, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """In the laid-out tree, though they run in the checkout: what they need is in no commit."""
+    need = "import pathlib, pytest\n\n\ndef need():\n    if not pathlib.Path('built.txt').exists():\n"
+    need += "        pytest.skip('build it first')\n\n\n"
+    need += "def test_b():\n    need()\n\n\ndef test_c():\n    need()\n"
+    repo.commit({"test_b.py": need})
+    repo.write({"built.txt": ""})
+    code, found = examine(capfd)
+    assert (code, found["skipped"]["state"]) == (0, "warn")
+    assert "2 of 3 tests are skipped here" in found["skipped"]["detail"]
+    assert "build it first" in found["skipped"]["detail"]
+    assert "[run] prepare" in found["skipped"]["remedy"]
 
 
 def test_a_seed_that_something_overrides_and_tests_that_are_not_found(

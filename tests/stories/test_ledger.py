@@ -9,11 +9,13 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from redbucket.app.remember import history
 from redbucket.core.ledgered import LedgerGate, LedgerRow
 from redbucket.edges.ledger import opened
+from tests.docs.reference import schema
 from tests.stories.kit import SHOP, Shop, assert_clear, redbucket
 
 WRONG = SHOP.replace("sum(prices)", "len(prices)")
@@ -31,7 +33,17 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
 def exported(shop: Shop) -> list[dict[str, object]]:
     ended = redbucket("ledger", "export", "-C", shop.path)
     assert ended.exit_code == 0, ended.err
-    return [json.loads(line) for line in ended.out.splitlines()]
+    found = [json.loads(line) for line in ended.out.splitlines()]
+    made = schema("ledger")
+    fields = {
+        each["properties"]["table"]["enum"][0]: {*each["properties"]}
+        for each in made["$defs"].values()
+        if "properties" in each
+    }
+    for line in found:
+        jsonschema.validate(line, made)
+        assert {*line} == fields[line["table"]]
+    return found
 
 
 def test_a_gate_is_kept(shop: Shop) -> None:

@@ -6,13 +6,19 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
+from tests.docs.reference import schema
 from tests.stories.kit import SHOP, Ended, Shop, assert_clear, policy, redbucket
 
 
 def rows(ended: Ended) -> dict[str, dict[str, Any]]:
-    return {row["nodeid"].replace("::", ".").rpartition(".")[2]: row for row in json.loads(ended.out)}
+    said = json.loads(ended.out)
+    for row in said:
+        assert row["schema"] == "redbucket.classify/1"
+        jsonschema.validate(row, schema("classify"))
+    return {row["nodeid"].replace("::", ".").rpartition(".")[2]: row for row in said}
 
 
 def test_rerun_and_classify(tmp_path: Path) -> None:

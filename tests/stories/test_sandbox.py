@@ -237,7 +237,7 @@ def test_the_doctor_tries_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mo
 
     def checks() -> dict[str, dict[str, str]]:
         out = redbucket("doctor", "-C", shop.path, "--format", "json").out
-        return {check["check"]: check for check in json.loads(out)}
+        return {check["check"]: check for check in json.loads(out)["checks"]}
 
     found = checks()["sandbox"]
     assert (found["state"], "bubblewrap is there and starts" in found["detail"]) == ("ok", True)
