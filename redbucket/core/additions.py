@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Container, Iterator
 
-from redbucket.core.functions import meddles
+from redbucket.core.meddling import meddles
+from redbucket.core.reaching import Reach
 from redbucket.core.scope import Entry
 from redbucket.core.testtree import AROUND_TESTS
 
@@ -51,6 +52,16 @@ KNOWN_FIXTURES = frozenset(
         "worker_id",
     }
 )
+# Names with two underscores that only say something.
+_HARMLESS = frozenset(
+    {
+        *("__all__", "__author__", "__copyright__", "__credits__", "__date__", "__doc__", "__docformat__"),
+        *("__email__", "__license__", "__maintainer__", "__status__", "__tracebackhide__", "__unittest"),
+        "__version__",
+    }
+)
+# Run around a file's tests by pytest 7, as nose did.
+_NOSE = frozenset({"setup", "teardown"})
 # Class attributes that only say how failures are shown.
 _DISPLAY = frozenset({"longMessage", "maxDiff"})
 
@@ -65,17 +76,22 @@ def addition_changes(
     outer_fixtures: Collection[str] | None,
     inherited: Collection[str],
     plain_class: bool,
+    reach: Reach,
 ) -> list[tuple[str, bool]]:
     """Return why a new definition is more than an addition, as (text, weakens); [] if it is one.
 
     ``asked`` is what the old file read from outside of itself; ``outer_fixtures`` are what a fixture here could hide
-    from base's tests below, None where there are none.
+    from base's tests below, None where there are none; ``reach`` knows the other definitions of the new file.
     """
-    return list(
+    found = list(
         _of_member(entry, owner, asked, inherited, plain_class)
         if owner
         else _of_module(entry, asked, conftest, new_file, outer_fixtures)
     )
+    if _meddles_at_import(entry.node) or reach.at_import(entry.node):
+        name = f"{owner}.{entry.name}".lstrip(".")
+        found.append((f"reaches into other objects while {name} is defined", True))
+    return found
 
 
 def _of_module(
@@ -84,16 +100,17 @@ def _of_module(
     name = entry.name
     if name.startswith("pytest_") and entry.kind != "import" and (conftest or name != "pytest_plugins"):
         yield f"adds the hook {name}", True
-    elif entry.ambient and not new_file:
+    elif not new_file and (entry.ambient or (entry.kind == "function" and name in _NOSE)):
         yield f"adds {name}, which acts on every test of the file", "pytestmark" in name
+    elif not new_file and name.startswith("__") and name.endswith("__") and name not in _HARMLESS:
+        # __getattr__ answers what pytest asks a module for, __builtins__ holds what every name may mean
+        yield f"adds {name}, which Python acts on for the whole file", True
     elif name in asked:
         yield f"gives {name}, which existing tests already use, another meaning", True
     if entry.fixture:
         yield from _of_fixture(entry.fixture, asked, conftest, new_file, outer)
     elif conftest and entry.kind == "import" and _hides(name, outer):
         yield f"hides the fixture {name} by an import", True
-    if _meddles_at_import(entry.node):
-        yield f"reaches into other objects while {name} is defined", True
 
 
 def _of_fixture(
@@ -132,10 +149,9 @@ def _of_member(
     elif entry.kind == "value" and not plain and name not in _DISPLAY:
         # A base class may read it: a setting, not a constant.
         yield f"sets {name} in {owner}, which its bases may act on", False
-    elif entry.kind == "function" and name.startswith("__"):
-        yield f"adds {name} to {owner}", False
-    if _meddles_at_import(entry.node):
-        yield f"reaches into other objects while {owner}.{name} is defined", True
+    elif name.startswith("__") and name not in _HARMLESS:
+        # pytest leaves a class alone that has a __new__, unittest one that has an __unittest_skip__
+        yield f"adds {name} to {owner}", entry.kind == "value"
 
 
 def _meddles_at_import(node: ast.AST) -> bool:
@@ -143,15 +159,16 @@ def _meddles_at_import(node: ast.AST) -> bool:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         # mock.patch as a decorator acts while the function runs, and takes itself back.
         defaults = [value for value in (*node.args.defaults, *node.args.kw_defaults) if value is not None]
-        return meddles(defaults)
+        notes = [arg.annotation for arg in ast.walk(node.args) if isinstance(arg, ast.arg) and arg.annotation]
+        return meddles([*defaults, *notes, *([node.returns] if node.returns else [])])
     if isinstance(node, ast.ClassDef):
         return any(
-            meddles([part]) or _meddles_at_import(part) for part in node.body if not _is_definition(part)
+            _meddles_at_import(part) if _is_definition(part) else meddles([part]) for part in node.body
         )
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         return False
-    value = getattr(node, "value", None)
-    return value is not None and meddles([value])
+    values = (getattr(node, "value", None), getattr(node, "annotation", None))
+    return meddles([value for value in values if value is not None])
 
 
 def _is_definition(node: ast.stmt) -> bool:

@@ -25,6 +25,7 @@ from redbucket.core.pytree import (
     syntax_error,
     without_docstring,
 )
+from redbucket.core.reaching import Reach
 from redbucket.core.scope import Asked, Entry, Scope, read_scope
 from redbucket.core.verbatim import share_shapes
 
@@ -126,6 +127,15 @@ class _Comparison:
         self.additions: list[Detail] = []
         self.changes: list[Detail] = []
         self.asked = Asked(old, source)
+        defined = (entry.node for entries in new.names.values() for entry in entries)
+        self.reach = Reach(defined, self._is_foreign, patches=self.new_file)
+
+    def _is_foreign(self, name: str) -> bool:
+        """Return whether a name of the new file stands for what others have, too."""
+        entries = self.new.names.get(name)
+        if entries is None:
+            return not hasattr(builtins, name)
+        return name in self.old.names or any(entry.kind == "import" for entry in entries)
 
     def run(self, old: Scope, new: Scope, owner: str) -> None:
         """Compare two bodies; ``owner`` is the qualified name of their class."""
@@ -153,11 +163,26 @@ class _Comparison:
             outer_fixtures=self.outer_fixtures,
             inherited=self.inherited.get(owner, ()),
             plain_class=scope.plain,
+            reach=self.reach,
         )
+        if entries[0].name == "__all__" and not owner and not self.new_file:
+            problems += self._left_out(entries[-1])
         if problems:
             self.changes += [Detail(text, entries[0].line, unit, weakens) for text, weakens in problems]
         elif entries[0].kind != "import":
             self._note(f"adds {_KINDS[entries[0].kind]}{unit}", entries[0], unit)
+
+    def _left_out(self, entry: Entry) -> list[tuple[str, bool]]:
+        """Return what a new ``__all__`` takes from files that import all of this one: tests and fixtures, too."""
+        listed = exported(entry.node)
+        public = {
+            name
+            for name, entries in self.old.names.items()
+            if not name.startswith("_") and name in self.new.names and entries[0].kind != "import"
+        }
+        gone = sorted(public - (listed or set()))
+        few = ", ".join(gone[:3]) + (f" and {len(gone) - 3} more" if len(gone) > 3 else "")
+        return [(f"adds an __all__ that leaves out {few}", True)] if gone else []
 
     def _note(self, text: str, entry: Entry, unit: str) -> None:
         self.additions.append(Detail(text, entry.line, unit))
@@ -185,7 +210,9 @@ class _Comparison:
         if isinstance(old.node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert isinstance(new.node, ast.FunctionDef | ast.AsyncFunctionDef)
             is_test = old.name.startswith("test")
-            more, worse = compare_functions(old.node, new.node, unit, is_test=is_test)
+            more, worse = compare_functions(
+                old.node, new.node, unit, is_test=is_test, reaches=self.reach.calls
+            )
             self.additions += more
             self.changes += worse
         elif isinstance(old.node, ast.ClassDef) and isinstance(new.node, ast.ClassDef):
@@ -282,9 +309,10 @@ class _Comparison:
             self.changes.append(Detail(what, old.lines[text], owner))
         for text in fresh:
             # A new file may prepare what it likes for its own tests, but not patch what all tests import.
-            if self.new_file and text not in new.foreign:
+            reaches = text in new.foreign or self.reach.calls(new.parts[text])
+            if self.new_file and not reaches:
                 continue
-            weakens = text in new.meddling or new.skips(text)
+            weakens = reaches or text in new.meddling or new.skips(text)
             what = f"runs at import{where}: {new.said[text]}"
             self.changes.append(Detail(what, new.lines[text], owner, weakens))
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from redbucket.core.assertions import RAISES, assertions, callee, compare
 from redbucket.core.decorators import SKIPS, compare_decorators, last_name
 from redbucket.core.details import Detail
 from redbucket.core.looprows import drop_new_rows
+from redbucket.core.meddling import changes_something
 from redbucket.core.pytree import dotted, shape, source_text, without_docstring
 from redbucket.core.references import references
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Reaches = Callable[[ast.AST], bool]
 _SKIP_CALLS = frozenset(
     {"skip", "xfail", "skipTest", "importorskip", "SkipTest", "exit", "_exit", "kill", "abort"}
 )
@@ -26,9 +28,11 @@ _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 def compare_functions(
-    old: Function, new: Function, unit: str, *, is_test: bool
+    old: Function, new: Function, unit: str, *, is_test: bool, reaches: Reaches
 ) -> tuple[list[Detail], list[Detail]]:
     """Return (additions, changes) between two definitions of one name; both empty if they run the same.
+
+    ``reaches`` says whether running a statement calls something of the file that reaches into other objects.
 
     Assertions added to a test are additions: at the end of the body any plain
     statements may come with them, because all that the old body checked has
@@ -52,7 +56,7 @@ def compare_functions(
     before, after = without_docstring(old), without_docstring(new)
     if shape(before) == shape(after):
         return additions, changes
-    only_more = _only_more(old, new, *_innermost(before, after)) if is_test else None
+    only_more = _only_more(old, new, *_innermost(before, after), reaches) if is_test else None
     if only_more is not None:
         found = assertions(only_more) or None
         texts = [(f"adds the assertion `{source_text(item.node)}`", item.line) for item in found or ()]
@@ -109,7 +113,7 @@ def _innermost(before: list[ast.stmt], after: list[ast.stmt]) -> tuple[list[ast.
 
 
 def _only_more(
-    old: Function, new: Function, before: list[ast.stmt], after: list[ast.stmt]
+    old: Function, new: Function, before: list[ast.stmt], after: list[ast.stmt], reaches: Reaches
 ) -> list[ast.stmt] | None:
     """Return the added statements if nothing but harmless ones was added, else ``None``."""
     if any(last_name(mark) in SKIPS for mark in new.decorator_list):
@@ -121,7 +125,7 @@ def _only_more(
         if at < len(before) and shape(node) == texts[at]:
             at += 1
             continue
-        if at < len(before) and not _bare_assertion(node):
+        if at < len(before) and not _bare_assertion(node, reaches):
             return None
         extra.append(node)
     if at < len(before):
@@ -138,10 +142,9 @@ def _only_more(
     return extra
 
 
-def _bare_assertion(node: ast.stmt) -> bool:
-    if isinstance(node, ast.Expr) and callee(node.value).startswith("assert"):
-        return not meddles([node])
-    return isinstance(node, ast.Assert) and not meddles([node])
+def _bare_assertion(node: ast.stmt, reaches: Reaches) -> bool:
+    called = isinstance(node, ast.Expr) and callee(node.value).startswith("assert")
+    return (called or isinstance(node, ast.Assert)) and not changes_something(node) and not reaches(node)
 
 
 def _walk(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
@@ -152,26 +155,6 @@ def _walk(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
         yield node
         if not isinstance(node, _INNER):
             stack.extend(ast.iter_child_nodes(node))
-
-
-def meddles(nodes: Iterable[ast.AST]) -> bool:
-    """Return whether running ``nodes`` reaches into other objects: sets attributes, patches, runs text."""
-    for node in _walk(nodes):
-        if callee(node) in (
-            "setattr",
-            "delattr",
-            "exec",
-            "eval",
-            "patch",
-            "setitem",
-            "start",
-            "__import__",
-            "update",
-        ):
-            return True
-        if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
-            return True
-    return False
 
 
 def _describe(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from redbucket.core.assertions import callee
-from redbucket.core.functions import meddles
+from redbucket.core.meddling import meddles
 from redbucket.core.pytree import dotted, hash_text, kept_shape, shape, source_text
 from redbucket.core.references import BY_STRING, import_refs, references
 from redbucket.core.testtree import AMBIENT_NAMES, branches, fixture_of, is_main_guard
@@ -56,6 +56,7 @@ class Scope:
     statements: Counter[str] = field(default_factory=Counter)
     said: dict[str, str] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
+    parts: dict[str, ast.stmt] = field(default_factory=dict)
     meddling: set[str] = field(default_factory=set)
     foreign: set[str] = field(default_factory=set)
     _used: Counter[str] | None = None
@@ -206,6 +207,7 @@ def _read(scope: Scope, body: Iterable[ast.stmt], guard: str) -> None:
             scope.statements[text] += 1
             scope.said.setdefault(text, f"`{source_text(node)}`")
             scope.lines.setdefault(text, node.lineno)
+            scope.parts.setdefault(text, node)
             if meddles([node]):
                 scope.meddling.add(text)
             if _sets_imported(node, scope):
