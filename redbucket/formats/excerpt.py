@@ -23,9 +23,11 @@ _HEAD = re.compile(
     r"^(?P<lead>(?:[\w.]*(?:Error|Exception|Failure): )?(?:assert |\w+ differ: )?)(?P<rest>.*)$"
 )
 _KIND = re.compile(r"^[\w.]*Error: (?=assert )")
-# Hints of pytest and difflib about themselves.
+# What a property failed with, by Hypothesis.
+_INPUT = re.compile(r"^\s*(?:Failing test case|Falsifying example): ")
+# Hints of pytest, difflib and Hypothesis about themselves.
 _CHATTER = re.compile(
-    r"^\s*(?:Use -v+ to get|Omitting \d+ identical|\.\.\.Full output truncated|Full diff:|Differing items:|\?[ ^+-]*$)"
+    r"^\s*(?:You can reproduce this |Use -v+ to get|Omitting \d+ identical|\.\.\.Full output truncated|Full diff:|Differing items:|\?[ ^+-]*$)"
 )
 _SIDE = re.compile(r"^(?P<lead>\s*(?:[-+] |expected: |got: ))(?P<rest>.*)$")
 _WHERE = re.compile(r"^\s*\+\s+where ")
@@ -75,7 +77,7 @@ def _chosen(parts: Sequence[str], limit: int) -> list[str]:
 def _rank(text: str) -> int:
     if _CHATTER.match(text):
         return 3
-    if _SIDE.match(text) and not _WHERE.match(text):
+    if _INPUT.match(text) or (_SIDE.match(text) and not _WHERE.match(text)):
         return 0
     return 1 if _PAIR.match(text) else 2
 

@@ -117,6 +117,29 @@ def _more(error, depth):
     return "".join(lines)
 
 
+def notes(error, depth=0):
+    """Return the notes on an exception and on a group's members, a line for each paragraph.
+
+    Hypothesis tells the failing example there, and the blob that reproduces it. They are no part of a fingerprint: in
+    another run the same failure may have another example.
+    """
+    found = []
+    try:
+        for note in list(getattr(error, "__notes__", ()))[:20]:
+            for paragraph in str(note)[:4000].split("\n\n"):
+                text = " ".join(line.strip() for line in paragraph.splitlines())
+                if text:
+                    found.append("\n" + text)
+        members = getattr(error, "exceptions", None)
+        if isinstance(members, tuple) and depth <= 3:
+            for member in members[:20]:
+                if isinstance(member, BaseException):
+                    found.append(notes(member, depth + 1))
+    except BaseException:  # an attribute of the code under test may raise what it likes
+        return ""
+    return "".join(found)
+
+
 def kept(phase, error, traceback, tree, places, cut):
     """Return what the record keeps of an exception: message, type, fingerprint."""
     name, text = describe(error)
@@ -125,6 +148,7 @@ def kept(phase, error, traceback, tree, places, cut):
     return {
         "phase": phase,
         "exception": name,
-        "message": "%s: %s (%s)" % (name, text, frame) if text else "%s (%s)" % (name, frame),
+        "message": ("%s: %s (%s)" % (name, text, frame) if text else "%s (%s)" % (name, frame))
+        + cut(notes(error)),
         "fingerprint": fingerprint(phase, name, frame, normalise(text, places)),
     }

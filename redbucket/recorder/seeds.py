@@ -108,7 +108,7 @@ def pin_hypothesis(seed):
     try:
         changes = _calm(settings.default)
         if changes:
-            settings.register_profile("pinned", parent=settings.default, print_blob=True, **changes)
+            settings.register_profile("pinned", parent=settings.default, **changes)
             settings.load_profile("pinned")
     except Exception as error:
         pinned.add("hypothesis (settings kept: %s)" % type(error).__name__)
@@ -134,7 +134,7 @@ def calm(function):
 
 
 def _calm(settings):
-    """Return what to change: no stock deadline, for a loaded machine is not a failure, and no explaining.
+    """Return what to change: no stock deadline, for a loaded machine is not a failure, no explaining, and the blob.
 
     To explain a failure Hypothesis runs it again, traced line by line, for comments in its report: four fifths of the
     time of a failing property.
@@ -147,6 +147,8 @@ def _calm(settings):
     kept = tuple(phase for phase in phases if phase.name != "explain")
     if kept != phases:
         changes["phases"] = kept
+    if getattr(settings, "print_blob", True) is False:
+        changes["print_blob"] = True  # a capture keeps it
     return changes
 
 

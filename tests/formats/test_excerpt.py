@@ -117,3 +117,15 @@ def test_what_is_short_stays_as_it_is() -> None:
         "AssertionError: assert 1 == 2",
         "  Use -v to get more diff",
     ]
+
+
+def test_what_a_property_failed_with_is_shown_before_what_it_is_made_of() -> None:
+    message = (
+        "AssertionError: assert 6 == 7\n +  where 6 = f(3)\n +    where f = shop.f (tests/test_a.py:test_p)\n"
+        "Failing test case: test_p( n=3, )\n"
+        "You can reproduce this test case by temporarily adding @reproduce_failure('6.1', b'A') as a decorator"
+    )
+    assert excerpt(message, 100, 2).lines == [
+        "AssertionError: assert 6 == 7",
+        "Failing test case: test_p( n=3, )",
+    ]

@@ -292,3 +292,52 @@ def test_the_set_up_of_a_unittest_class_draws_the_same_numbers_alone(tmp_path: P
     whole = drawn(record(tmp_path / "whole", files, command=UNITTEST))
     alone = drawn(record(tmp_path / "alone", files, command=UNITTEST, only=("test_w.B.test_b",)))
     assert alone["b"] == whole["b"]
+
+
+def test_the_failing_example_and_its_blob_stand_in_the_message(tmp_path: Path) -> None:
+    pytest.importorskip("hypothesis")
+    files = {
+        "test_h.py": """
+    import os
+    from unittest import TestCase
+    from hypothesis import given, settings, strategies as st
+
+    MOST = int(open("most").read())
+
+    @given(st.integers(0, 100))
+    def test_plain(n): assert n < MOST, "too large"
+
+    class T(TestCase):
+        @settings(max_examples=50)
+        @given(st.integers(0, 100))
+        def test_own_settings(self, n): assert n < MOST, "too large"
+
+    @given(st.integers(0, 100), st.text(max_size=1))
+    def test_two(n, s):
+        assert n < MOST, "too large"
+        if n > MOST - 4: raise ValueError("near")
+    """,
+    }
+    one, two = (record(tmp_path / str(most), {**files, "most": str(most)}, timeout=90.0) for most in (30, 40))
+    for name in ("test_h.py::test_plain", "test_h.py::T::test_own_settings", "test_h.py::test_two"):
+        end, other = one.end(name), two.end(name)
+        assert "n=30," in end["message"] and "n=40," in other["message"]
+        assert "@reproduce_failure('" in end["message"]
+        assert "@reproduce_failure('" in other["message"]
+
+
+def test_the_notes_of_an_exception_are_lines_of_its_message(tmp_path: Path) -> None:
+    source = """
+    def test_a():
+        error = ValueError("plain")
+        error.__notes__ = ["first  line\\n  second\\n\\nthird", 7]
+        raise error
+    def test_b():
+        error = ValueError("plain")
+        error.__notes__ = 5
+        raise error
+    """
+    r = record(tmp_path, {"test_n.py": source})
+    place = "ValueError: plain (test_n.py:test_"
+    assert r.end("test_a")["message"] == f"{place}a)\nfirst  line second\nthird\n7"
+    assert r.end("test_b")["message"] == f"{place}b)"
