@@ -129,7 +129,12 @@ def replay_of(opened: Session, capture: NoiseCapture, policy: bytes | None = Non
     began = time.monotonic()
     budget = place.policy.run.budget
     replay = Replay(
-        capture, specs, bench, opened.progress.say, over=lambda: time.monotonic() - began > budget
+        capture,
+        specs,
+        bench,
+        opened.progress.say,
+        over=lambda: time.monotonic() - began > budget,
+        clock=time.monotonic,
     )
     run = place.policy.run
     python = opened.station(run.runner).resolve(run.command).version
@@ -190,7 +195,10 @@ def explain(
             name = str(write(captures / file_name(safe), encode(safe)))
             remember(opened.repository.common_dir, lambda ledger: ledger.add_capture(now(), nodeid, name))
     shell = Shell(
-        _start(opened, place), head if place.subject is None else "", tuple(sorted(place.policy.run.env))
+        _start(opened, place),
+        head if place.subject is None else "",
+        tuple(sorted(place.policy.run.env)),
+        head if head != opened.repository.resolve("HEAD") else "",
     )
     return explained(work, found, tree=place.tree, shell=shell, base=base, capture=name)
 

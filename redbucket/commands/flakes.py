@@ -144,7 +144,7 @@ def add(
     from redbucket.engine.flakes import require_capture, require_replay, require_test
     from redbucket.engine.today import utc_today
 
-    with session(folder, Progress(quiet=quiet, steps=False)) as opened:
+    with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
         top = top_of(opened)
         if refused := refuse_agents(opened):
             return refused

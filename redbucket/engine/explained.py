@@ -28,12 +28,14 @@ _BUSY = 1.5  # a CPU
 class Shell:
     """What the commands of a report need: how tests are started, the commit that was run ("" where none has the tree).
 
-    ``env`` are the names of the variables that the policy gives to runs.
+    ``env`` are the names of the variables that the policy gives to runs. ``elsewhere`` is the commit that was looked
+    at where another one is checked out.
     """
 
     start: StartWords
     rev: str = ""
     env: tuple[str, ...] = ()
+    elsewhere: str = ""
 
 
 def explained(
@@ -50,6 +52,10 @@ def explained(
     if found and found.failing is not None and not shown:
         done.notes.append(
             "no plain command shows it: add --captures DIR, and redbucket replay runs the capture again"
+        )
+    if found and shell.elsewhere and any(not command.startswith("redbucket ") for command in shown):
+        done.notes.append(
+            f"the commands run what is checked out: git switch --detach {shell.elsewhere[:12]} goes before them"
         )
     if found and shown and shell.env:
         done.notes.append(f"the commands go without [run] env, which the runs had: {', '.join(shell.env)}")

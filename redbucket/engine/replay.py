@@ -15,7 +15,7 @@ from redbucket.core.classification import FAILING
 from redbucket.core.errors import ACCEPTED, REFUSED, Undecided
 from redbucket.core.evidence import failure_print
 from redbucket.core.noisecapture import NoiseCapture
-from redbucket.core.plural import plural
+from redbucket.core.plural import about, plural
 from redbucket.core.records import Outcome, Run, Test
 from redbucket.core.replayreport import ReplayReport, rate_of
 from redbucket.core.runspec import RunSpec
@@ -29,6 +29,8 @@ _BY_SPEC = frozenset({"PYTHONHASHSEED", "TEST_SEED"})
 _CERTAIN = 3
 _MOST_CHECKS = 12
 _MISSED = 0.05
+# A few first, which tell how long the others will take; then so many at once that all CPUs are busy.
+_FIRST, _AT_ONCE = 2, 6
 
 
 @dataclass
@@ -40,15 +42,13 @@ class Replay:
     bench: Bench
     say: Callable[[str], None]
     over: Callable[[], bool] = lambda: False
+    clock: Callable[[], float] = lambda: 0.0
     notes: list[str] = field(default_factory=list)
 
     def report(self, n: int, name: str, *, shrink: bool) -> ReplayReport:
         """Run it ``n`` times; raises Undecided where the runs show nothing."""
         capture = self.capture
-        self.say(
-            f"running {capture.nodeid} {plural(n, 'time')}, after the {plural(len(capture.order), 'test')} before it"
-        )
-        tests = self.runs(capture.order, n)
+        tests = self.counted(n)
         rate = rate_of([t.outcome for t in tests])
         red = [t for t in tests if t.outcome in FAILING]
         known = capture.failing.fingerprint if capture.failing else ""
@@ -76,6 +76,20 @@ class Replay:
             smallest_rate=left_rate,
             notes=self.notes,
         )
+
+    def counted(self, n: int) -> list[Test]:
+        """Return what the test did in ``n`` runs in the recorded conditions; say how long they take."""
+        order = self.capture.order
+        what = f"running {self.capture.nodeid} {plural(n, 'time')}, after the {plural(len(order), 'test')} before it"
+        self.say(what)
+        began = self.clock()
+        tests: list[Test] = []
+        while len(tests) < n:
+            tests += self.runs(order, min(_FIRST if not tests else _AT_ONCE, n - len(tests)))
+            if left := n - len(tests):
+                seconds = (self.clock() - began) / len(tests) * left
+                self.say(f"{what}: {len(tests)} done, {about(seconds)} to go")
+        return tests
 
     def runs(self, order: Sequence[str], n: int, **over: Any) -> list[Test]:
         """Return what the test did in ``n`` runs after ``order``; raises Undecided if none is whole."""
@@ -148,7 +162,7 @@ class Replay:
         A test that fails every time in the recorded conditions is noise only if another condition makes
         it pass every time.
         """
-        tests = self.runs(self.capture.order, n)
+        tests = self.counted(n)
         outcomes = [t.outcome for t in tests]
         failed = sum(o in FAILING for o in outcomes)
         if failed == 0:
@@ -159,6 +173,7 @@ class Replay:
             return Replayed(n, failed, "noise", "it failed each time, in different ways")
         for what, over in self._contrasts():
             order = [] if what == "alone" else self.capture.order
+            self.say(f"it failed each time: does it pass {what}?")
             seen = [t.outcome for t in self.runs(order, _CERTAIN, condition=f"replay {what}", **over)]
             if all(o is Outcome.PASSED for o in seen):
                 return Replayed(n, failed, "noise", f"it passes {what}")

@@ -27,7 +27,8 @@ _KIND = re.compile(r"^[\w.]*Error: (?=assert )")
 _INPUT = re.compile(r"^\s*(?:Failing test case|Falsifying example): ")
 # Hints of pytest, difflib and Hypothesis about themselves.
 _CHATTER = re.compile(
-    r"^\s*(?:You can reproduce this |Use -v+ to get|Omitting \d+ identical|\.\.\.Full output truncated|Full diff:|Differing items:|\?[ ^+-]*$)"
+    r"^\s*(?:You can reproduce this |Use -v+ to get|Omitting \d+ identical|"
+    r"\.\.\.Full output truncated|Full diff:|Differing items:|\?[ ^+-]*$)"
 )
 _SIDE = re.compile(r"^(?P<lead>\s*(?:[-+] |expected: |got: ))(?P<rest>.*)$")
 _WHERE = re.compile(r"^\s*\+\s+where ")

@@ -87,7 +87,7 @@ def explain_text(report: Explanation, calling: Calling = AS_WRITTEN) -> str:
     if report.tried:
         out.append(f"  tried, did not flip it: {', '.join(report.tried)}")
     if report.untried:
-        out.append(f"  not tried: {', '.join(report.untried)}")
+        out.append(f"  not tried: {_by_reason(report.untried)}")
     if report.touched or report.sites:
         kinds = {kind for site in report.sites if (kind := kind_of(site))} | set(report.touched)
         out.append(f"  it was seen to touch: {', '.join(sorted(kinds)) or 'what may differ from run to run'}")
@@ -99,6 +99,15 @@ def explain_text(report: Explanation, calling: Calling = AS_WRITTEN) -> str:
     out += [f"  note: {line(note)}" for note in report.notes]
     out.append(f"  {report.seconds:.0f} s; one run of the suite takes {report.suite_seconds:.1f} s")
     return "\n".join(out)
+
+
+def _by_reason(untried: list[str]) -> str:
+    """Return "a, b (why); c": each reason once, behind what it is the reason for."""
+    groups: dict[str, list[str]] = {}
+    for one in untried:
+        axis, bracket, why = one.partition(" (")
+        groups.setdefault(bracket + why, []).append(axis)
+    return "; ".join(", ".join(axes) + why for why, axes in groups.items())
 
 
 def _counted(outcomes: list[str]) -> str:

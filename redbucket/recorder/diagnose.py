@@ -32,6 +32,11 @@ class Lab:
         if wanted.get("inputs"):
             self._inputs = inputs.Inputs(tree, wanted["inputs"])
 
+    def early(self):
+        """Called before unittest sets up a class or a module: that runs ahead of its first test."""
+        if self._state is not None:
+            self._state.early()
+
     def begin(self, name):
         """Called before each test."""
         if self._entropy is not None:

@@ -24,9 +24,19 @@ class Differ:
         self._prefix = tree.rstrip("/") + "/"
         self._restore = frozenset(restore)
         self._before = {}
+        self._early = False
+
+    def early(self):
+        """Note how things are before what a class or module sets up for its first test, which counts as that test's."""
+        self._early = False
+        self.before()
+        self._early = True
 
     def before(self):
         """Note how things are."""
+        if self._early:
+            self._early = False
+            return
         try:
             self._before = self._snapshot()
         except Exception:  # odd objects of the code under test: no state is better than no test
@@ -109,7 +119,8 @@ class Differ:
 
     def _members(self, key, members, seen):
         for inner, member in list(members.items()):
-            if not inner.startswith("__") and not inner.startswith("_abc_"):
+            # unittest gives each class of tests that it is done with the last of these
+            if not inner.startswith(("__", "_abc_")) and inner != "tearDown_exceptions":
                 seen["%s.%s" % (key, inner)] = of(member)
 
     def _put_back(self, name, old, new):

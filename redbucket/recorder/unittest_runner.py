@@ -32,8 +32,11 @@ class _Suite(unittest.TestSuite):
     """Gives what a module or a class sets up numbers of its own: the same whichever test ran before."""
 
     seed = ""
+    lab = None
 
     def _handleModuleFixture(self, test, result):
+        if self.lab is not None and type(test) is not getattr(result, "_previousTestClass", None):
+            self.lab.early()
         seeds.pin(self.seed, "the module %s" % type(test).__module__)
         super()._handleModuleFixture(test, result)
 
@@ -83,7 +86,7 @@ class Recorder:
         if self._settings["diagnose"].get("twice"):
             todo = [each for test in todo for each in (results.again(test), test)]
         suite = _Suite(todo)
-        suite.seed = self._settings["seed"]
+        suite.seed, suite.lab = self._settings["seed"], self.results.lab
         suite.run(result)
         result.close()
         self._sentinels()

@@ -110,3 +110,12 @@ def test_variables_that_the_policy_sets_are_named() -> None:
 def test_a_busy_machine_is_said(load: float, cpus: int, says: bool) -> None:
     assert (f"load {load}" in busy_note(load, cpus)) == says
     assert bool(busy_note(load, cpus)) == says
+
+
+def test_commands_for_another_commit_than_is_checked_out_say_so() -> None:
+    away = Shell(StartWords("pytest"), "c0ffee" * 7, elsewhere="c0ffee" * 7)
+    report = told(lambda spec, before: "TZ" in spec.conditions.env, away)
+    assert any("git switch --detach c0ffeec0ffee" in note for note in report.notes)
+    # a rerun names its commit by itself, a replay has it in its capture
+    for rule in (lambda spec, before: spec.conditions.listing == "descending",):
+        assert not any("git switch" in note for note in told(rule, away, capture="runs/x.json").notes)

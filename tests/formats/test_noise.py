@@ -46,3 +46,9 @@ def test_one_is_no_plural() -> None:
     assert "1 of 1 failure is the recorded one" in told
     assert "1 of 1 test before it" in told
     assert "failed 1 of 1 run (" in told
+
+
+def test_a_reason_why_axes_were_not_tried_is_said_once() -> None:
+    mixed = [f"{axis} (a mixed test does not tell)" for axis in ("order", "umask")]
+    report = Explanation(nodeid="t::x", exit_code=2, what="nothing", untried=[mixed[0], "load", mixed[1]])
+    assert "  not tried: order, umask (a mixed test does not tell); load\n" in explain_text(report)

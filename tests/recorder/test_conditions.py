@@ -197,6 +197,48 @@ def test_what_is_put_back_is_as_it_was(tmp_path: Path) -> None:
     assert seen.end("test_after")["outcome"] == "passed", seen.end("test_after")
 
 
+SET_UP = """
+import os, unittest, shop
+
+def setUpModule():
+    os.environ["SHOP"] = "1"
+
+class A(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls): shop.MODE = "shut"
+    def test_a(self): pass
+    def test_b(self): shop.CART.append(1)
+
+@unittest.skip("not now")
+class S(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls): raise RuntimeError
+    def test_s(self): pass
+
+class V(unittest.TestCase):
+    def test_v(self): self.assertEqual(shop.MODE, "open")
+"""
+
+
+@pytest.mark.parametrize("runner", ["pytest", "unittest"])
+def test_what_a_class_or_module_sets_up_counts_as_its_first_tests(tmp_path: Path, runner: str) -> None:
+    def seen(name: str, **conditions: Any) -> Recorded:
+        return record(
+            tmp_path / name,
+            {"test_c.py": SET_UP, "shop.py": "MODE = 'open'\nCART = []\n"},
+            command=("python", "-m", runner),
+            conditions=Conditions(**conditions),
+            timeout=60.0,
+        )
+
+    named = seen("named", state=True)
+    assert {"shop.MODE", "os.environ['SHOP']"} <= set(named.end("test_a")["state"])
+    assert "shop.CART" in named.end("test_b")["state"] and "shop.MODE" not in named.end("test_b")["state"]
+    assert "state" not in named.end("test_v")
+    assert named.end("test_v")["outcome"] == "failed"
+    assert seen("back", restore=("shop.MODE",)).end("test_v")["outcome"] == "passed"
+
+
 @pytest.mark.parametrize("runner", ["pytest", "unittest"])
 def test_twice_counts_the_second_time(tmp_path: Path, runner: str) -> None:
     text = """
