@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calendar import isleap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
@@ -11,7 +12,7 @@ import msgspec
 
 from redbucket.core.conditions import PLAIN, Conditions
 
-DAY = 86400.0
+LEAP_DAY = "a leap day, a year ahead or more"
 
 
 @dataclass(frozen=True)
@@ -246,7 +247,7 @@ def at_once(group: Sequence[Axis]) -> list[dict[str, Any]]:
 
 
 def instants(now: float) -> tuple[tuple[str, float], ...]:
-    """Return (name, seconds since 1970) of times of day and dates at which code trips."""
+    """Return (name, seconds since 1970) of times of day and dates at which code trips, whatever day ``now`` is."""
     today = datetime.fromtimestamp(now, timezone.utc).replace(hour=0, minute=0, second=0, microsecond=0)
     midnight, noon = today + timedelta(days=1), today + timedelta(hours=12)
     named = (
@@ -254,12 +255,33 @@ def instants(now: float) -> tuple[tuple[str, float], ...]:
         ("noon and a second", noon + timedelta(seconds=1)),
         ("just before midnight", midnight - timedelta(milliseconds=30)),
         ("just after midnight", midnight + timedelta(milliseconds=20)),
-        ("tomorrow", noon + timedelta(days=1)),
-        ("in a month", noon + timedelta(days=31)),
-        ("in two years", noon + timedelta(days=731)),
+        _other_kind_of_day(noon),
+        ("the last day of a year", _last_day(noon)),
+        (LEAP_DAY, _leap_day(noon + timedelta(days=366))),
         ("two years ago", noon - timedelta(days=731)),
     )
     return tuple((f"{name} ({_utc(at)})", at.timestamp()) for name, at in named)
+
+
+def _other_kind_of_day(noon: datetime) -> tuple[str, datetime]:
+    """The next day of a weekend, and on one the next day of work."""
+    weekday = noon.weekday()
+    if weekday < 5:
+        return "the next Saturday", noon + timedelta(days=5 - weekday)
+    return "the next Monday", noon + timedelta(days=7 - weekday)
+
+
+def _last_day(noon: datetime) -> datetime:
+    """31 December: the end of a month, of a year, and in most years a week that counts for the next one."""
+    last = noon.replace(month=12, day=31)
+    return last if last > noon else last.replace(year=last.year + 1)
+
+
+def _leap_day(noon: datetime) -> datetime:
+    year = noon.year if (noon.month, noon.day) <= (2, 29) else noon.year + 1
+    while not isleap(year):
+        year += 1
+    return noon.replace(year=year, month=2, day=29)
 
 
 def _utc(at: datetime) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from redbucket.core.answers import is_green, is_red
-from redbucket.core.axes import instants
+from redbucket.core.axes import LEAP_DAY, instants
 from redbucket.core.conditions import Conditions
 from redbucket.core.records import Run, Test
 
@@ -72,7 +72,7 @@ class Steadiness:
         soon = dict(_named(self._review.now))
         return [
             Conditions(
-                clock=soon["in two years"],
+                clock=soon[LEAP_DAY],
                 listing="descending",
                 no_network=True,
                 empty_home=True,
@@ -108,7 +108,7 @@ class Steadiness:
     def _axes(self) -> dict[str, dict[str, Any]]:
         soon = dict(_named(self._review.now))
         found: dict[str, dict[str, Any]] = {
-            "wall time (in two years)": {"conditions": Conditions(clock=soon["in two years"])},
+            f"wall time ({LEAP_DAY})": {"conditions": Conditions(clock=soon[LEAP_DAY])},
             "wall time (after midnight)": {"conditions": Conditions(clock=soon["just after midnight"])},
             "directory order": {"conditions": Conditions(listing="descending")},
             "network": {"conditions": Conditions(no_network=True)},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -421,3 +422,22 @@ def test_no_axis_freezes_the_clock_or_repeats_a_name() -> None:
     assert all(isinstance(v, Variant) and axis.fix for axis in found for v in axis.variants)
     assert isinstance(found[0], Axis) and Conditions() == Conditions()
     assert Outcome.PASSED in (P,)
+
+
+DAYS = [datetime(2023, 1, 1, 15, tzinfo=timezone.utc) + timedelta(days=n) for n in range(4 * 366)]
+TRIPS: dict[str, Callable[[datetime], bool]] = {
+    "a weekend, or a day of work": lambda day: day.weekday() >= 5,
+    "December": lambda day: day.month == 12,
+    "a 31st": lambda day: day.day == 31,
+    "a leap day": lambda day: (day.month, day.day) == (2, 29),
+}
+
+
+@pytest.mark.parametrize("trips", TRIPS.values(), ids=TRIPS)
+def test_dates_at_which_code_trips_are_among_the_instants_on_each_day_of_the_year(
+    trips: Callable[[datetime], bool],
+) -> None:
+    for today in DAYS:
+        found = [datetime.fromtimestamp(at, timezone.utc) for _, at in instants(today.timestamp())]
+        assert len({trips(day) for day in (today, *found)}) == 2, today
+        assert max(found) > today + timedelta(days=365) and min(found) < today - timedelta(days=365)
