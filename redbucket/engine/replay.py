@@ -80,7 +80,8 @@ class Replay:
     def counted(self, n: int) -> list[Test]:
         """Return what the test did in ``n`` runs in the recorded conditions; say how long they take."""
         order = self.capture.order
-        what = f"running {self.capture.nodeid} {plural(n, 'time')}, after the {plural(len(order), 'test')} before it"
+        before = f", after the {plural(len(order), 'test')} before it" if order else ""
+        what = f"running {self.capture.nodeid} {plural(n, 'time')}{before}"
         self.say(what)
         began = self.clock()
         tests: list[Test] = []
@@ -88,7 +89,8 @@ class Replay:
             tests += self.runs(order, min(_FIRST if not tests else _AT_ONCE, n - len(tests)))
             if left := n - len(tests):
                 seconds = (self.clock() - began) / len(tests) * left
-                self.say(f"{what}: {len(tests)} done, {about(seconds)} to go")
+                # first what changes: a terminal's line is cut at its end
+                self.say(f"{len(tests)} done, {about(seconds)} to go: {what}")
         return tests
 
     def runs(self, order: Sequence[str], n: int, **over: Any) -> list[Test]:

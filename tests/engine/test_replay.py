@@ -28,9 +28,9 @@ def test_it_says_how_far_it_is_and_how_long_it_takes() -> None:
     what = "running t.py::test_x 20 times, after the 1 test before it"
     assert said == [
         what,
-        f"{what}: 2 done, about 9 minutes to go",
-        f"{what}: 8 done, about 3 minutes to go",
-        f"{what}: 14 done, about 77 seconds to go",
+        f"2 done, about 9 minutes to go: {what}",
+        f"8 done, about 3 minutes to go: {what}",
+        f"14 done, about 77 seconds to go: {what}",
     ]
 
 
