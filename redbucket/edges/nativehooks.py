@@ -76,7 +76,7 @@ def install(folder: Path, name: str, text: str, marker: str, kept: str) -> str:
         _write(place, text, made=made)
     except OSError as problem:
         raise _unwritable(place, problem) from problem
-    return "installed before the hook that was there" if os.path.lexists(aside) else "installed"
+    return "installed; the hook that was there runs first" if os.path.lexists(aside) else "installed"
 
 
 def uninstall(folder: Path, name: str, marker: str, kept: str) -> str:

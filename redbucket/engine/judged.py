@@ -11,6 +11,7 @@ from redbucket.core.classification import FAILING
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.frozen import Frozen, frozen_row
 from redbucket.core.manifests import Scope
+from redbucket.core.paths import Matcher
 from redbucket.core.plural import plural
 from redbucket.core.records import Outcome, Run
 from redbucket.core.report import Problem, Row
@@ -20,6 +21,7 @@ from redbucket.core.skips import REMEDY as SKIPS
 from redbucket.core.skips import many_skipped
 from redbucket.core.testpath import file_of, pytest_id
 from redbucket.core.trials import Trials
+from redbucket.core.wellknown import CODE_AND_DOCS
 from redbucket.engine.challenge import Challenge
 from redbucket.engine.offlock import off_lock
 from redbucket.engine.ports import Objects
@@ -32,6 +34,8 @@ COMPILED = (
     *(".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp"),
     *(".pyx", ".pxd", ".pxi", ".rs", ".f", ".f90", ".pyf"),
 )
+# Python that builds, and is no module of the product.
+_BUILD_SCRIPTS = frozenset({"setup.py", "hatch_build.py", "pdm_build.py", "build.py"})
 
 _OFF = frozenset((Outcome.SKIPPED, Outcome.XFAILED))
 
@@ -259,12 +263,13 @@ class Said:
                     '[["python", "setup.py", "build_ext", "--inplace"]]',
                 )
             )
-        elif first.parts:
+        elif first.parts and (sources := self._sources_of_builds()):
             self.out.notes.append(
                 Problem(
                     code="built-parts",
-                    reason=f"{len(first.parts)} built or generated modules come from the installed copy: {few}",
-                    remedy="if the patch changes what they are built from, build them in [run] prepare",
+                    reason=f"{plural(len(first.parts), 'built or generated module')} taken from the "
+                    f"installed copy ({few}), and the patch changes {', '.join(sources[:3])}",
+                    remedy="if they are made from that, build them in the judged tree: [run] prepare",
                 )
             )
         if first.dropped:
@@ -294,8 +299,21 @@ class Said:
 
     def _compiled(self) -> list[str]:
         """Source of compiled modules that differs between base and the merge tree."""
+        return [path for path in self._changed_product() if path.endswith(COMPILED)]
+
+    def _sources_of_builds(self) -> list[str]:
+        """Product files of the patch that a build may read: a grammar, a table, its own script, not a plain module."""
+        plain = Matcher(CODE_AND_DOCS)
+        return [
+            path
+            for path in self._changed_product()
+            if path.rpartition("/")[2] in _BUILD_SCRIPTS or not plain.matches(path)
+        ]
+
+    def _changed_product(self) -> list[str]:
+        """Files that differ between base and the merge tree, and that do not judge."""
         sides = self.subject.sides
-        paths = {p for p in (*sides.base, *sides.merged) if p.endswith(COMPILED)}
+        paths = {*sides.base, *sides.merged}
         return sorted(p for p in paths if sides.base.get(p) != sides.merged.get(p) and not sides.is_judge(p))
 
 

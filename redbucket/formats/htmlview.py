@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +16,9 @@ from redbucket.formats.trialsview import trials
 _SHOWN = 300  # tests that are shown with their evidence; the matrix has all
 _RUNS = 10  # columns of one world; further runs are summed up in one
 _MESSAGE = 200  # lines of one message
+_WHERE = re.compile(
+    r"\+ {2,}(?:where|and  ) .* = "
+)  # pytest's own blanks, so that a diff of such words is still one
 _SIGNS = {"+": "added", "-": "gone", "?": "hint", "E": "raised"}
 KEYS = {
     Group.MISS: "miss",
@@ -144,12 +148,16 @@ def evidence(row: Row) -> dict[str, Any]:
 
 
 def message(text: str) -> list[Line]:
-    """Return the lines of a failure, those that differ marked: pytest's "- expected", "+ found", "? where"."""
+    """Return the lines of a failure, those that differ marked: pytest's "- expected", "+ found", "? where".
+
+    Its "+  where x = f(y)" tells how a value came about, and differs from nothing.
+    """
     found = []
     for one in lines(text)[:_MESSAGE]:
         bare = one.removeprefix("E").lstrip() if one.startswith("E ") else one.lstrip()
         sign = bare[:2]
-        kind = _SIGNS[sign[0]] if len(sign) == 2 and sign[1] == " " and sign[0] in _SIGNS else ""
+        marked = len(sign) == 2 and sign[1] == " " and sign[0] in _SIGNS and not _WHERE.match(bare)
+        kind = _SIGNS[sign[0]] if marked else ""
         found.append(Line(one, kind or ("raised" if one.startswith("E ") else "")))
     return found
 

@@ -477,10 +477,22 @@ def test_a_changed_extension_that_nobody_built_is_not_green() -> None:
     assert "prepare" in problem.remedy
 
 
-def test_an_extension_that_the_patch_leaves_alone_is_a_note() -> None:
-    judged = judge(BuiltBench(dict(CLEAN)))
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ("pkg/grammar.lark", True),
+        ("setup.py", True),
+        ("pyproject.toml", True),
+        ("pkg/m.py", False),
+        ("README.md", False),
+    ],
+)
+def test_built_modules_are_told_where_the_patch_may_change_what_they_are_made_from(
+    changed: str, said: bool
+) -> None:
+    judged = judge(BuiltBench(dict(CLEAN)), changed=changed)
     assert not judged.problems
-    assert [n.code for n in judged.notes] == ["built-parts"]
+    assert ["built-parts" in n.code and changed in n.reason for n in judged.notes] == [True] * said
 
 
 def test_a_test_that_a_trusted_hand_took_out_is_no_row_when_base_runs_too() -> None:

@@ -186,13 +186,17 @@ def test_many_runs_are_summed_up_in_a_last_column() -> None:
 
 def test_lines_that_differ_are_marked() -> None:
     raised = "E   AssertionError: assert [1] == [2]\nE     \nE     - [2]\nE     + [1]\nE     ?  ^\n"
-    text = f"{raised}at x.py:3\n-5 is no sign"
+    where = " +  where 1 = f(2)\n +    and   2 = g()\n+ and a = 1\n"
+    text = f"{raised}{where}at x.py:3\n-5 is no sign"
     kinds = {one.text.removeprefix("E").strip(): one.kind for one in htmlview.message(text)}
     assert kinds == {
         "AssertionError: assert [1] == [2]": "raised",
         "- [2]": "gone",
         "+ [1]": "added",
         "?  ^": "hint",
+        "+  where 1 = f(2)": "",
+        "+    and   2 = g()": "",
+        "+ and a = 1": "added",
         "at x.py:3": "",
         "-5 is no sign": "",
         "": "",

@@ -363,7 +363,8 @@ def test_hooks_that_are_there_run_first_and_come_back_to_the_byte(
     before = hooks(shop.repo)
     said = install(shop.repo).out
     assert (
-        f"hooks folder: {folder}\n" in said and "pre-push: installed before the hook that was there" in said
+        f"hooks folder: {folder}\n" in said
+        and "pre-push: installed; the hook that was there runs first" in said
     )
     once = hooks(shop.repo)
     assert f"redbucket -C {shop.path} install --full" in said
