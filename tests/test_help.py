@@ -44,6 +44,22 @@ def test_the_help_has_examples_of_the_command(words: tuple[str, ...]) -> None:
     assert any(line.split()[1 : 1 + len(words)] == list(words) for line in found), found
 
 
+def test_the_lists_of_commands_are_whole_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for words, command in ALL.items():
+        if isinstance(command, click.Group):
+            listed = redbucket(*words, "--help").out.partition("\nCommands:\n")[2].splitlines()
+            assert len(listed) == sum(not each.hidden for each in command.commands.values())
+            assert [line for line in listed if not line.endswith(".") or line.endswith("...")] == []
+
+
+@pytest.mark.parametrize("words", ALL, ids=lambda words: " ".join(words) or "redbucket")
+def test_an_empty_line_stands_before_the_examples(words: tuple[str, ...]) -> None:
+    rows = redbucket(*words, "--help").out.splitlines()
+    first = next(number for number, row in enumerate(rows) if EXAMPLE.match(row))
+    assert rows[first - 1].strip() == ""
+
+
 @pytest.mark.parametrize("words", ALL, ids=lambda words: " ".join(words) or "redbucket")
 def test_each_example_is_taken(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -26,7 +26,7 @@ LIMIT = 16 * 1024 * 1024  # bytes of one payload; agents' own limits for one ans
 PATIENCE = 5.0  # seconds without a byte on standard input
 
 
-@click.command("agent-hook")
+@click.command("agent-hook", short_help="Entry point for coding agents' hooks.")
 @click.option(
     "--check", is_flag=True, help="Compare the work tree's protected files with base's; for after a call."
 )

@@ -12,7 +12,7 @@ from redbucket.commands.options import common, reporting, revision
 from redbucket.core.errors import ACCEPTED
 
 
-@click.group(invoke_without_command=True)
+@click.group(invoke_without_command=True, short_help="Failures week by week, and what each of them became.")
 @click.option("--weeks", type=click.IntRange(1, 520), default=8, show_default=True, help="How many weeks.")
 @click.option(
     "--base",
@@ -56,7 +56,7 @@ def budget(
     return tell(found, form, output, lambda told: calling().here(budget_text(told)), quiet=quiet)
 
 
-@budget.command()
+@budget.command(short_help="Record what one failure became.")
 @click.argument("nodeids", nargs=-1, metavar="[NODEID]...")
 @click.option(
     "--head",

@@ -10,7 +10,7 @@ from redbucket.core.errors import ACCEPTED
 SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command()
+@click.command(short_help="Print the script that completes redbucket in a shell.")
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> int:
     """Print the script that completes redbucket's commands, options and revisions in a shell.

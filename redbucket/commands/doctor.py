@@ -52,7 +52,7 @@ _AGENTS = {
 }
 
 
-@click.command()
+@click.command(short_help="Check everything that can silently be dead.")
 @reporting("text", "json")
 @common
 def doctor(form: str, output: Path | None, folder: Path, quiet: bool, verbose: bool) -> int:

@@ -12,7 +12,7 @@ from redbucket.app.output import tell
 from redbucket.commands.options import common, reporting, request_of, request_options
 
 
-@click.command()
+@click.command(short_help="Propose properties for the invariant misses of a gate.")
 @click.argument(
     "records", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="GATE.json|RECORD..."
 )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from redbucket.engine.subject import Request
 
 
-@click.command()
+@click.command(short_help="Approve what the patch does to PATHs, by a signature.")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option(
     "--base",

@@ -18,7 +18,7 @@ _SHOWN = 3
 REPORTS = ("text", "json", "sarif", "junit", "markdown")
 
 
-@click.group()
+@click.group(short_help="The lock of recorded fixtures: verify, diff, lock, refresh.")
 def fixtures() -> None:
     """The lock of recorded fixtures: verify it, see what moved, lock, refresh.
 
@@ -30,7 +30,7 @@ def fixtures() -> None:
     """
 
 
-@fixtures.command()
+@fixtures.command(short_help="Verify the fixtures against their lock.")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--staged", is_flag=True, help="The index alone, as it is about to be committed.")
 @click.option(
@@ -122,9 +122,10 @@ def diff(
 ) -> int:
     """Show which fixtures moved, and the class of each change.
 
-    \b
     The classes: line ends only, representation only, volatile only (as the
     policy's rules declare), payload, opaque. Exit 0, whatever moved.
+
+    \b
       redbucket fixtures diff
       redbucket fixtures diff --base v1.0 --head v1.1 --format json
     """
@@ -171,7 +172,7 @@ def _human(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@fixtures.command()
+@fixtures.command(short_help="Lock new fixtures; a human accepts each.")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @_human
 @common
@@ -187,9 +188,10 @@ def lock(
 ) -> int:
     """Lock new fixtures, as they are staged; a human accepts each.
 
-    \b
     On a terminal each is asked for. Without one, run it twice: the first
     run shows the checksums (exit 2), the second takes them by --accept.
+
+    \b
       redbucket fixtures lock
       redbucket fixtures lock --accept tests/data/a.json=SHA256
     """
@@ -205,7 +207,7 @@ def lock(
         return code
 
 
-@fixtures.command()
+@fixtures.command(short_help="Take changed fixtures into the lock; a human accepts each.")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @_human
 @common

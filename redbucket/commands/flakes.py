@@ -13,7 +13,7 @@ from redbucket.commands.options import FORMATS, as_typed, common, reporting, req
 from redbucket.core.errors import ACCEPTED, REFUSED, Misused
 
 
-@click.group()
+@click.group(short_help="Freeze a noisy test: with an owner, a ticket, a last day.")
 def flakes() -> None:
     """Freeze a noisy test for a while: with an owner, a ticket, a last day and a replay.
 
@@ -24,7 +24,7 @@ def flakes() -> None:
     """
 
 
-@flakes.command()
+@flakes.command(short_help="Fail if a freeze is over, incomplete or stretched.")
 @request_options
 @click.option("--staged", is_flag=True, help="Check the index against HEAD.")
 @reporting(*FORMATS)
@@ -72,7 +72,7 @@ def check(
     return finish(report, form, output, quiet=quiet, verbose=verbose)
 
 
-@flakes.command(name="list")
+@flakes.command(name="list", short_help="Show every freeze, the most urgent first.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the list there.")
 @common

@@ -82,7 +82,7 @@ def install(hooks: str | None, server: bool, full: bool, folder: Path, quiet: bo
     return ACCEPTED
 
 
-@click.command()
+@click.command(short_help="Take redbucket's git hooks away again.")
 @common
 def uninstall(folder: Path, quiet: bool, verbose: bool) -> int:
     """Take redbucket's git hooks away, and put back those that were there.

@@ -11,7 +11,10 @@ from redbucket.commands.options import common
 _KINDS = ("policy", "lock", "pre-commit", "workflow", "agents")
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
+@click.command(
+    context_settings={"ignore_unknown_options": True},
+    short_help="Propose the files that set redbucket up in a repository.",
+)
 @click.option("--yes", "-y", is_flag=True, help="Write all that is proposed, without being asked.")
 @click.option(
     "--without",

@@ -13,7 +13,7 @@ from redbucket.commands.options import common, writable
 from redbucket.core.errors import ACCEPTED
 
 
-@click.group()
+@click.group(short_help="What gates saw here: kept for people, read by no verdict.")
 def ledger() -> None:
     """What gates saw in this repository: kept for people, and never read by a verdict.
 
@@ -23,7 +23,7 @@ def ledger() -> None:
     """
 
 
-@ledger.command()
+@ledger.command(short_help="Print what is kept, a JSON object a line.")
 @click.option(
     "--format",
     "form",

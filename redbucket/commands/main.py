@@ -104,8 +104,9 @@ def gate(
 ) -> int:
     """Judge a patch: guards, reruns, buckets, one verdict.
 
-    \b
     Without options: base is the protected branch, head is HEAD.
+
+    \b
       redbucket gate
       redbucket gate --base origin/main --head agent/fix-rounding
       redbucket gate --format json --output verdict.json
@@ -254,7 +255,7 @@ def _runs_of(place: Path, source: str, seed: str | None, fixture_hash: str | Non
     return [joined(parts, source)]
 
 
-@click.command()
+@click.command(short_help="Judge a branch of each kind of the worked example.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Keep the repository in this folder.")
 @click.option("--only", metavar="NAME", help="One branch of the demonstration alone.")
 @common
@@ -270,7 +271,7 @@ def demo(keep: Path | None, only: str | None, folder: Path, quiet: bool, verbose
     return run(keep=keep, only=only, verbose=verbose)
 
 
-@click.command()
+@click.command(short_help="Entry point for git's hooks.")
 @click.argument("name")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @common

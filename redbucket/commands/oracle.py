@@ -11,7 +11,7 @@ from redbucket.app.output import tell
 from redbucket.commands.options import common, reporting, request_of, request_options
 
 
-@click.command()
+@click.command(short_help="Changed lines that are run, and whose faults are noticed.")
 @request_options
 @click.option(
     "--mutants", type=click.IntRange(1, 100_000), default=60, show_default=True, help="How many are sampled."

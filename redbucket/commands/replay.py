@@ -11,7 +11,7 @@ from redbucket.app.output import read_file, tell
 from redbucket.commands.options import common, reporting
 
 
-@click.command()
+@click.command(short_help="Run a capture again, and say how often it fails.")
 @click.argument("capture", type=click.Path(path_type=Path))
 @click.option(
     "--runs", "-n", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many times."

@@ -11,7 +11,7 @@ from redbucket.commands.options import FORMATS, common, reporting
 from redbucket.core.errors import ACCEPTED
 
 
-@click.command()
+@click.command(short_help="Show a saved JSON report in another format.")
 @click.argument("file", metavar="GATE.json", type=click.Path(path_type=Path))
 @reporting(*FORMATS)
 @common

@@ -23,7 +23,10 @@ from redbucket.commands.options import (
 from redbucket.core.errors import ACCEPTED, UNDECIDED, Misused
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
+@click.command(
+    context_settings={"ignore_unknown_options": True},
+    short_help="Run the tests N times, and write a record of each run.",
+)
 @click.option("-n", "reruns", type=click.IntRange(1, 100), help="How many runs. Default: 3.")
 @click.option(
     "--out",
@@ -166,7 +169,7 @@ def _of_a_gate(
     return UNDECIDED if run.broken else ACCEPTED
 
 
-@click.command()
+@click.command(short_help="Draw the ticket of a gate whose runs are made in other jobs.")
 @request_options
 @click.option(
     "--reruns", "-n", type=click.IntRange(1, 100), help="Full runs with the patch. Default: base's policy."

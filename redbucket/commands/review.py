@@ -10,7 +10,7 @@ from redbucket.app.output import tell
 from redbucket.commands.options import common, reporting, request_of, request_options
 
 
-@click.command()
+@click.command(short_help="Decide whether a property is worth keeping.")
 @click.argument("file", type=click.Path(path_type=Path))
 @request_options
 @click.option(

@@ -267,7 +267,7 @@ class Said:
             self.out.notes.append(
                 Problem(
                     code="built-parts",
-                    reason=f"{plural(len(first.parts), 'built or generated module')} taken from the "
+                    reason=f"{plural(len(first.parts), 'built or generated module')} came from the "
                     f"installed copy ({few}), and the patch changes {', '.join(sources[:3])}",
                     remedy="if they are made from that, build them in the judged tree: [run] prepare",
                 )
