@@ -226,6 +226,14 @@ class Explain:
             self.untried.append("order (a mixed test does not tell)")
             return None
         self.fails = by_itself
+        skipped = [{t.outcome for t in tests} == {Outcome.SKIPPED} for tests in (suite, alone)]
+        if skipped[0] != skipped[1]:
+            where = "in the suite" if skipped[0] else "alone"
+            self.notes.append(
+                f"it is skipped {where}: that goes with the order, and no test is looked for by it"
+            )
+            self.untried.append(f"order (it is skipped {where})")
+            return None
         if in_suite != by_itself:
             return self._search(self._suite, alone_fails=by_itself, how="in the suite's order")
         orders: dict[str, dict[str, str]] = {

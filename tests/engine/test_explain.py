@@ -308,6 +308,24 @@ def test_what_never_differs_has_nothing_to_capture(fails: bool) -> None:
     assert work.both_ways(found) == (None, None)
 
 
+@pytest.mark.parametrize(("lone", "company"), [*itertools.permutations([F, P, Outcome.SKIPPED], 2)])
+def test_a_test_that_is_skipped_on_one_side_has_no_polluter(lone: Outcome, company: Outcome) -> None:
+    class Skipping(Process):
+        def _test(self, nodeid: str, spec: RunSpec, ids: Sequence[str]):  # type: ignore[no-untyped-def]
+            self.tests[X] = always(company if NAMES[4] in ids[: ids.index(X)] else lone)
+            return ScriptedBench._test(self, nodeid, spec, ids)
+
+    bench = Skipping(lambda spec, before: False, [*NAMES, X])
+    specs = Specs(trees={"": "tree"}, seed="7", roots=(".",), timeout=1)
+    work = Explain(X, "", specs, bench, axes(specs.other_seed, NOW, 6, "7"), lambda step: None, lambda: 0.0)
+    found = work.run()
+    if Outcome.SKIPPED in (lone, company):
+        assert found is None
+        assert any("it is skipped" in note for note in work.notes)
+    else:
+        assert found is not None and found.culprits is not None and found.culprits.tests == [NAMES[4]]
+
+
 def test_what_looks_steady_by_chance_is_not_pinned_on_the_order() -> None:
     """Fails three times in the suite, passes three times alone, and is a coin otherwise."""
     turn = itertools.count()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -119,3 +120,15 @@ def test_commands_for_another_commit_than_is_checked_out_say_so() -> None:
     # a rerun names its commit by itself, a replay has it in its capture
     for rule in (lambda spec, before: spec.conditions.listing == "descending",):
         assert not any("git switch" in note for note in told(rule, away, capture="runs/x.json").notes)
+
+
+@pytest.mark.parametrize(
+    ("message", "says"), [("OSError: [Errno 98] Address already in use", True), ("assert 0", False)]
+)
+def test_a_port_that_all_runs_share_is_said_of_what_is_mixed(message: str, says: bool) -> None:
+    turn = itertools.count()
+    work, found = explain(lambda spec, before: next(turn) % 3 == 0)
+    work.message = message
+    report = explained(work, found, tree="tree", shell=SHELL, base=[], capture=None)
+    assert found is None
+    assert any("port 0" in note for note in report.notes) == says
