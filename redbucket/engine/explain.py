@@ -217,6 +217,10 @@ class Explain:
         in_suite, by_itself = _kind(suite), _kind(alone)
         self._only = (self.nodeid,)
         self._base = [t.outcome for t in alone]
+        if by_itself is not None and in_suite is None:
+            found = self._shuffled_by_itself(by_itself)
+            if found is not None:
+                return found
         if by_itself is None or in_suite is None:
             self.steady = False
             if by_itself is not None:  # mixed in the suite only: that is where it is to be watched
@@ -252,6 +256,20 @@ class Explain:
                 if found is not None:
                     return found
         self.tried.append("order")
+        return None
+
+    def _shuffled_by_itself(self, alone_fails: bool) -> Found | None:
+        """Where the project orders its tests anew in each run: ask for an order in which it flipped."""
+        _, suites = self.looked
+        if len({tuple(run.tests) for run in suites}) == 1:
+            return None
+        self.notes.append(
+            "the suite has another order in each run: something in it or in a plugin shuffles the tests"
+        )
+        for run, test in zip(suites, self._tests(suites), strict=True):
+            if _fails(test) != alone_fails and not run.broken:
+                self.fails = alone_fails
+                return self._search(tuple(run.tests), alone_fails=alone_fails, how="in one of these orders")
         return None
 
     def _search(self, order: Sequence[str], *, alone_fails: bool, how: str) -> Found | None:

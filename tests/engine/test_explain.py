@@ -308,6 +308,28 @@ def test_what_never_differs_has_nothing_to_capture(fails: bool) -> None:
     assert work.both_ways(found) == (None, None)
 
 
+def test_a_suite_that_shuffles_itself_has_its_polluter_found_in_an_order_that_is_asked_for() -> None:
+    class Shuffling(Process):
+        def run(self, specs: Sequence[RunSpec]) -> list[Run]:
+            runs = []
+            for spec in specs:
+                if spec.order == "natural":
+                    # the polluter stands before the test in every other run
+                    rest = [n for n in self.tests if n != X]
+                    last = [*rest, X] if spec.run_id % 2 else [X, *rest]
+                    self.tests = {name: self.tests[name] for name in last}
+                runs += super().run([spec])
+            return runs
+
+    bench = Shuffling(lambda spec, before: NAMES[4] in before, [*NAMES, X])
+    specs = Specs(trees={"": "tree"}, seed="7", roots=(".",), timeout=1)
+    work = Explain(X, "", specs, bench, axes(specs.other_seed, NOW, 6, "7"), lambda step: None, lambda: 0.0)
+    found = work.run()
+    assert found is not None and found.culprits is not None, work.notes
+    assert found.culprits.tests == [NAMES[4]]
+    assert any("shuffles" in note for note in work.notes)
+
+
 @pytest.mark.parametrize(("lone", "company"), [*itertools.permutations([F, P, Outcome.SKIPPED], 2)])
 def test_a_test_that_is_skipped_on_one_side_has_no_polluter(lone: Outcome, company: Outcome) -> None:
     class Skipping(Process):
