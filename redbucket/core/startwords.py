@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from shlex import join, quote
@@ -47,6 +48,7 @@ _OUT = _VALUED_OUT | frozenset(
 )
 # Options whose value may be a path that is no test.
 _PLACES = frozenset(["-c", "--config-file", "--rootdir", "--confcutdir", "--basetemp"])
+_REPEATED = re.compile(r"(?<!\[)#\d+$")
 _STARTS = {"-s": "start", "--start-directory": "start", "-t": "top", "--top-level-directory": "top"}
 
 
@@ -70,6 +72,7 @@ class StartWords:
 
         ``plugins`` are those that the runs had, as "name version".
         """
+        tests = list(dict.fromkeys(map(typed, tests)))
         if self.runner != "pytest":
             return self._top() + join([self.python, *self.options, "-m", self.runner, *tests])
         return join([*self._pytest(), *_in_step(plugins), *tests])
@@ -106,6 +109,12 @@ class StartWords:
         top = places.get("top") or (free[2] if len(free) > 2 else "")
         top = (top or places.get("start") or (free[0] if free else ".")).rstrip("/")
         return "" if top in (".", "") else f"PYTHONPATH={quote(top)} "
+
+
+def typed(nodeid: str) -> str:
+    """Return an id that the runner takes: the whole test for a row that is another in each process."""
+    nodeid = _REPEATED.sub("", nodeid)
+    return nodeid.partition("[")[0] if "0x…" in nodeid or "[#" in nodeid else nodeid
 
 
 def kept_options(args: Sequence[str], paths: Container[str]) -> list[str]:

@@ -171,6 +171,12 @@ class Explain:
         found = self.find(self.nodeid, ids)
         if found is not None:
             return found
+        if "[#" in self.nodeid:
+            raise Undecided(
+                "no-such-test",
+                f"the id of {self.nodeid} is another one in each process, so that no run can ask for it",
+                "give its parameters ids that stay (pytest.param(..., id=...)), and then explain it",
+            )
         rows = [i for i in ids if i.partition("[")[0] == self.nodeid]
         near = rows or [i for i in ids if i.rpartition("::")[2] == self.nodeid.rpartition("::")[2]]
         more = f" and {plural(len(near) - 1, 'more of that name')}" if len(near) > 1 else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from redbucket.core.startwords import StartWords, kept_options
+from redbucket.core.startwords import StartWords, kept_options, typed
 
 PATHS = frozenset({"tests", "tests/test_m.py", "ci", "ci/pytest.ini", "pkg"})
 X = "tests/test_m.py::test_x"
@@ -77,3 +77,18 @@ def test_what_discovery_finds_below_another_folder_is_found_again(args: str, top
 def test_the_interpreters_own_options_stay() -> None:
     start = StartWords("pytest", options=("-X", "dev"))
     assert start.of([X]) == f"python -X dev -m pytest {X}"
+
+
+@pytest.mark.parametrize(
+    ("nodeid", "word"),
+    [
+        ("t.py::test_x[<object object at 0x…>]", "t.py::test_x"),
+        ("t.py::test_x[#1]", "t.py::test_x"),
+        ("t.py::test_x[a]#2", "t.py::test_x[a]"),
+        ("t.M.test_x#2", "t.M.test_x"),
+        ("t.py::test_x[c#2]", "t.py::test_x[c#2]"),
+    ],
+)
+def test_what_redbucket_alone_calls_a_test_is_not_typed(nodeid: str, word: str) -> None:
+    assert typed(nodeid) == word
+    assert StartWords("unittest").of([nodeid, nodeid]).count("test_x") == 1

@@ -47,12 +47,13 @@ def explain(
     names: Sequence[str] = (*NAMES, X),
     budget: float | None = None,
     tick: float = 0.0,
+    asked: str = X,
 ) -> tuple[Explain, Found | None]:
     bench = Process(rule, names)
     specs = Specs(trees={"": "tree"}, seed="7", roots=(".",), timeout=1)
     ticks = itertools.count()
     work = Explain(
-        X,
+        asked,
         "",
         specs,
         bench,
@@ -453,6 +454,12 @@ def test_a_test_that_is_not_there() -> None:
     with pytest.raises(Undecided) as caught:
         explain(lambda spec, before: True, names=["other.py::test_x"])
     assert "other.py::test_x" in caught.value.reason
+
+
+def test_a_row_that_is_another_in_each_process_is_said_to_be_that() -> None:
+    with pytest.raises(Undecided) as caught:
+        explain(lambda spec, before: True, asked="t.py::test_x[#1]")
+    assert "another one in each process" in caught.value.reason
 
 
 def test_no_axis_freezes_the_clock_or_repeats_a_name() -> None:
