@@ -14,6 +14,7 @@ from typing import Any
 from redbucket import __version__
 from redbucket.app.remember import now, remember
 from redbucket.app.session import Session, UserHistory, cpus, read_record
+from redbucket.app.stations import recorded_command
 from redbucket.core.axes import axes
 from redbucket.core.errors import Misused, Undecided
 from redbucket.core.explanation import Explanation
@@ -107,7 +108,7 @@ def workbench(
     """Return the maker of specs and a bench that runs as many at once as there are CPUs."""
     run = place.policy.run
     station = opened.station(run.runner)
-    launch = station.resolve(run.command)
+    launch = station.resolve(recorded_command(run))
     runner = station.runner(launch, run, opened.scratch.entries(place.tree), budget)
     specs = specs_of_tree(
         place.tree,
@@ -137,7 +138,7 @@ def replay_of(opened: Session, capture: NoiseCapture, policy: bytes | None = Non
         clock=time.monotonic,
     )
     run = place.policy.run
-    python = opened.station(run.runner).resolve(run.command).version
+    python = opened.station(run.runner).resolve(recorded_command(run)).version
     here = ".".join(map(str, python))
     if capture.python and capture.python != here:
         replay.notes.append(f"recorded with Python {capture.python}, replayed with {here}")
@@ -226,7 +227,7 @@ def _start(opened: Session, place: Place) -> StartWords:
     """Return how the user's shell starts what the runs had."""
     run = place.policy.run
     station = opened.station(run.runner)
-    launch = station.resolve(run.command)
+    launch = station.resolve(recorded_command(run))
     python = launch.python
     top = opened.repository.work_tree
     if run.runner != "local" or _same_file(shutil.which("python"), python):

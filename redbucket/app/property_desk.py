@@ -13,6 +13,7 @@ import msgspec
 from redbucket.app.output import read_file
 from redbucket.app.remember import now, remember
 from redbucket.app.session import Session, UserHistory, read_record
+from redbucket.app.stations import recorded_command
 from redbucket.core.drafted import DraftReport
 from redbucket.core.errors import Misused
 from redbucket.core.ledgered import Conversion
@@ -64,7 +65,7 @@ def bench_of(
     """
     run, notes = subject.policy.run, list[str]()
     station = opened.station(run.runner)
-    launch = station.resolve(run.command)
+    launch = station.resolve(recorded_command(run))
     if place is not None and launch.runner == "unittest":
         launch = station.resolve((launch.python, "-m", "pytest"))
         notes.append(_UNITTEST)

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from redbucket.core.errors import Misused
 from redbucket.core.isolation import Isolation
 from redbucket.core.plural import plural
 from redbucket.core.policy import Run, isolation_of
@@ -97,6 +98,18 @@ def _sources(paths: Iterable[str]) -> tuple[str, ...]:
 
 def _deadline(run: Run, budget: float | None) -> float:
     return time.monotonic() + (run.budget if budget is None else budget)
+
+
+def recorded_command(run: Run) -> tuple[str, ...]:
+    """Return the command of tests that a recorder joins. Raises Misused "no-recorder" where the policy has another."""
+    if run.format == "junit":
+        raise Misused(
+            "no-recorder",
+            f'run.command {" ".join(run.command)!r} is judged by its own report ([run] format = "junit"), and this '
+            "needs a recorder in the tests' process: pytest or unittest",
+            "use redbucket gate, and redbucket rerun -n 20 to see what is noisy; docs/languages.md says what is weaker",
+        )
+    return tuple(run.command)
 
 
 class LocalStation:

@@ -22,6 +22,9 @@ UNSHOWN = "not shown to come from the patch"
 UNCOLLECTED = "fix the code until the test can be collected"
 TAKE_OUT = "take the marker out and mend the test, or delete the test: a person may do both"
 GONE = "bring the test back"
+UNCAPTURED = (
+    "fix the isolation, until many runs agree; no freeze, for nothing can be captured without a recorder"
+)
 RED_BEFORE = "red in base too, so not this patch's: mend it there"
 
 
@@ -39,7 +42,8 @@ class Facts:
     it passed and failed under one and the same condition; ``explained`` what makes a mixed test hold
     still, in words; ``marker``
     that of the patch which switches the test off, with its place;
-    ``flipped_by`` the condition that names the cause; ``looks`` experiments besides the trials.
+    ``flipped_by`` the condition that names the cause; ``looks`` experiments besides the trials; ``recorded`` whether a
+    recorder is in the process, without which nothing can be captured.
     """
 
     asked: int
@@ -61,6 +65,7 @@ class Facts:
     flipped_by: str = ""
     looks: tuple[Experiment, ...] = ()
     marker: str = ""
+    recorded: bool = True
 
 
 def evidence_of(name: str, trials: Trials, facts: Facts) -> Evidence:
@@ -163,6 +168,8 @@ def _spend(evidence: Evidence, decision: Decision, state: str, facts: Facts) -> 
     # no property is written over what can't be imported
     if decision.bucket is Bucket.INVARIANT_MISS and set(evidence.outcomes) == {Outcome.MISSING}:
         return UNCOLLECTED if evidence.message else GONE
+    if decision.bucket is Bucket.NOISE and not facts.recorded:
+        return UNCAPTURED
     return decision.spend
 
 

@@ -26,6 +26,7 @@ from redbucket.core.runspec import RunSpec
 from redbucket.edges import environment, installed, masking, newfiles, sandbox, supervise
 from redbucket.edges.grounds import Grounds, SiteLost
 from redbucket.edges.interpreter import Launch
+from redbucket.edges.placeless import placeless
 from redbucket.edges.recordfile import RecordFile
 from redbucket.edges.reported import ReportedRun
 from redbucket.edges.site import Place, Site
@@ -133,7 +134,7 @@ class LocalRunner:
                 began = time.monotonic()
                 failed, prepared = self._prepared(site, spec, tree, env, confined)
                 if failed:
-                    record.write(Footer(complete=False, reason=failed))
+                    record.write(Footer(complete=False, reason=placeless(failed, settled)))
                     return record_path
                 judging = _Judging(site, tree, spec)
                 if spec.recorded:

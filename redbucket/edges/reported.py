@@ -9,15 +9,16 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from string import ascii_letters, digits
 from typing import TYPE_CHECKING
 
+from redbucket.core.classification import FAILING
 from redbucket.core.errors import Misused
 from redbucket.core.readers import joined, read_chunks
-from redbucket.core.records import Collected, End, Footer, Run, Session, Test
+from redbucket.core.records import Collected, End, Footer, Outcome, Run, Session, Test
 from redbucket.core.reportcheck import contradiction
 from redbucket.core.runspec import RunSpec
 from redbucket.edges.grounds import Grounds
+from redbucket.edges.placeless import placeless
 from redbucket.edges.recordfile import RecordFile
 from redbucket.edges.reportfiles import NotAReport
 from redbucket.edges.site import TIMEOUT, Place
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
 
 # A command whose first runs took so long may take this many times as long: load is no hang.
 _SLACK = 10.0
-_SHOWN = 600
-_OF_PATHS = f"{ascii_letters}{digits}_./-"
+_SHOWN, _FIRST = 700, 250
 
 
 @dataclass
@@ -90,22 +90,23 @@ class ReportedRun:
             run = self._run()
         except (NotAReport, Misused) as error:
             reason = error.reason if isinstance(error, Misused) else str(error)
-            return _incomplete(f"{self._text(reason)}; {_tail(output)}", status)
+            return _incomplete(f"{self._text(reason)}; {self._printed(output)}", status)
         if run is None:
             return _incomplete(
-                f"no report: the command left no {self.runner.report} (exit status {status}); {_tail(output)}",
+                f"no report: the command left no {self.runner.report} (exit status {status}); {self._printed(output)}",
                 status,
             )
         ids = [self._text(nodeid) for nodeid in run.tests]
         self.record.write(Collected(ids=ids, last=True))
         counts: dict[str, int] = {}
         for nodeid, test in zip(ids, run.tests.values(), strict=True):
-            self.record.write(self._end(nodeid, test))
-            counts[test.outcome.value] = counts.get(test.outcome.value, 0) + 1
+            end = self._end(nodeid, test)
+            self.record.write(end)
+            counts[end.outcome.value] = counts.get(end.outcome.value, 0) + 1
         self.runner.on_test(self.spec, len(ids))
         reason = run.broken or contradiction(status, (test.outcome for test in run.tests.values()))
         if reason:
-            reason = f"{self._text(reason)}; {_tail(output)}"
+            reason = f"{self._text(reason)}; {self._printed(output)}"
         return Footer(complete=not reason, counts=counts, reason=reason, status=status)
 
     def _run(self) -> Run | None:
@@ -120,7 +121,7 @@ class ReportedRun:
     def _end(self, nodeid: str, test: Test) -> End:
         return End(
             nodeid=nodeid,
-            outcome=test.outcome,
+            outcome=_worst(test),
             duration=test.duration,
             seed=test.seed,
             message=self._text(test.message),
@@ -128,34 +129,22 @@ class ReportedRun:
             attempts=list(test.attempts),
         )
 
+    def _printed(self, output: str) -> str:
+        """Return the beginning and the end of the command's output, in a clause: the error may stand in either."""
+        text = self._text(output.strip())
+        if len(text) > _SHOWN:
+            text = f"{text[:_FIRST]} … {text[-(_SHOWN - _FIRST) :]}"
+        return f"it printed: {text}" if text else "it printed nothing"
+
     def _text(self, text: str) -> str:
-        """Return ``text`` as it is in every run: without the folder of this one."""
-        place, tree = self.settled.place, self.settled.tree
-        folder = place.rpartition("/")[2]
-        if folder not in text:
-            return text
-        text = text.replace(f"{tree}/", "")
-        # pytest counts its paths from the nearest configuration above the tree, and writes them with dots, too
-        for separator in "/.":
-            text = _without(text, f"{folder}{separator}{tree.rpartition('/')[2]}{separator}")
-        return text.replace(place, "<run>")
+        return placeless(text, self.settled)
 
 
-def _without(text: str, middle: str) -> str:
-    """Return ``text`` without ``middle`` and the part of the path that stands before it, in one pass."""
-    *before, last = text.split(middle)
-    kept = [part.rstrip(_OF_PATHS) for part in before]
-    return "".join([*kept, last])
-
-
-def _tail(output: str) -> str:
-    """Return the end of a command's output, in a clause."""
-    text = output.strip()
-    return (
-        f"it ended with: {'…' if len(text) > _SHOWN else ''}{text[-_SHOWN:]}"
-        if text
-        else "it printed nothing"
-    )
+def _worst(test: Test) -> Outcome:
+    """Return a failure that a rerun by the runner itself hid, as the recorder counts it; else the test's outcome."""
+    if test.outcome in FAILING:
+        return test.outcome
+    return next((one for one in map(Outcome, test.attempts) if one in FAILING), test.outcome)
 
 
 def _incomplete(reason: str, status: int = 0) -> Footer:

@@ -79,7 +79,7 @@ class Said:
         moved = worlds.moved_fixtures(self.subject.sides)
         off_lock = self._off_lock(trials)
         in_base = set(trials.names(collected).values()) | set(collected.errors)
-        must = set(expected)
+        must, failing = set(expected), self._failing(trials)
         for name in trials.order:
             known = challenge.of(name)
             outcomes = trials.outcomes(name, "H")
@@ -108,12 +108,13 @@ class Said:
                 looks=tuple(known.looks),
                 marker=self._marker(name, outcomes) if name in in_base else "",
                 wrote_in_base=any(t.wrote for t in trials.tests(name, "B")),
+                recorded=not self.specs.whole,
             )
             row = row_of(name, trials, facts)
             if self.freezes and (freeze := self.freezes.get(pytest_id(name, self.subject.sides.base))):
                 row = frozen_row(row, freeze, new=facts.new)
             if gone and not broken:
-                self.out.findings.append(self._vanished(name, trials, row))
+                self.out.findings.append(self._vanished(name, trials, row, failing=failing))
                 if not self.subject.identity.agent and not _has_reason(trials, name):
                     continue  # a person's patch may take rows out of a table: said, not counted
             self.out.rows.append(row)
@@ -159,7 +160,12 @@ class Said:
         judge = self.subject.judge
         return off_lock(self.subject.base, judge, read) & off_lock(head, judge, read)
 
-    def _vanished(self, name: str, trials: Trials, row: Row) -> Finding:
+    def _failing(self, trials: Trials) -> bool:
+        """True if a whole command's runs hold a failure, which may have kept others from being run."""
+        red = FAILING - {Outcome.MISSING}
+        return self.specs.whole and any(t.outcome in red for n in trials.order for t in trials.tests(n, "H"))
+
+    def _vanished(self, name: str, trials: Trials, row: Row, *, failing: bool) -> Finding:
         agent = self.subject.identity.agent or _has_reason(trials, name)
         reason = next((t.message for t in trials.tests(name, "H") if t.message), "")
         path = file_of(name, self.subject.sides.base)
@@ -173,6 +179,9 @@ class Said:
         )
         if reason:
             back = f"fix the code until {path or 'the test'} can be collected"
+        elif failing:
+            # a process that ends, or a file that does not load, takes all tests after it along
+            back = "mend what fails in the same runs, which may keep this test from being run"
         elif touched:
             back = "bring the test back"
         else:

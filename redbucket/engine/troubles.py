@@ -28,6 +28,8 @@ def troubles_of(head: Sequence[Run], collected: Run) -> list[Problem]:
             remedy = _OF_THE_PATCH
         elif code == "record-incomplete" and _BEFORE_ANY in reason and not collected.broken:
             remedy = _NOT_STARTED
+        elif code == "record-incomplete" and _PREPARE in reason and not collected.broken:
+            remedy = _NOT_BUILT
         which = f"run{'s' if len(ids[key]) > 1 else ''} {', '.join(map(str, ids[key]))}"
         troubles.append(Problem(code=code, reason=f"{which}: {reason}", remedy=remedy))
     if collected.broken and collected.session.runner == "junit":
@@ -50,12 +52,16 @@ _MORE_TIME = "give it more time: --budget, or [run] budget in redbucket.toml"
 _EARLY_END = "fix what ends the run early; a test that hangs or crashes alone costs only itself"
 _EARLY_END_OF_BASE = "fix what ends the collection early, at base"
 _OF_THE_PATCH = (
-    "base's report is whole, so it is the patch that ends the run: see the end of its output above, for instance an "
+    "base's report is whole, so it is the patch that ends the run: see its output above, for instance an "
     "error of the compiler"
 )
 _BEFORE_ANY = "before the first test"
 _NOT_STARTED = (
     "base's tests can be collected, so the patch ends the run: fix the error that its output ends with"
+)
+_PREPARE = "the run is incomplete: prepare: "
+_NOT_BUILT = (
+    "base's tree passes [run] prepare, so the patch breaks it: fix the error that its output ends with"
 )
 _REPORT = (
     "make [run] command write a whole report where [run] report says, in a tree that has none, and end red only for "

@@ -51,7 +51,9 @@ def steps(report: GateReport, groups: dict[Group, list[Row]]) -> list[Step]:
             Step(
                 "find out why it is noisy, then fix the isolation in the code, for",
                 _ids(noisy),
-                tuple(f"redbucket explain {_word(row.nodeid)}{_range(report)}" for row in noisy[:1]),
+                tuple(f"redbucket explain {_word(row.nodeid)}{_range(report)}" for row in noisy[:1])
+                if _recorded(report)
+                else (),
             )
         )
     out += [Step(problem.remedy) for problem in report.undecided[:_NAMED] if problem.remedy]
@@ -170,7 +172,7 @@ def _revealed(row: Row) -> list[str]:
 
 def _law(report: GateReport) -> Step:
     text = "and say what broke as a property over a domain, not as one more example (docs/properties.md)"
-    if any(note.code == "own-report" for note in report.notes):
+    if not _recorded(report):
         return Step(text)  # of other languages nothing is drafted
     gate = (
         report.command if report.command.startswith("redbucket gate") else f"redbucket gate{_range(report)}"
@@ -180,6 +182,11 @@ def _law(report: GateReport) -> Step:
         (),
         (f"{gate} --format json --output REPORT.json", "redbucket draft REPORT.json"),
     )
+
+
+def _recorded(report: GateReport) -> bool:
+    """False where tests were judged by their runner's own report: nothing can be explained or drafted."""
+    return not any(note.code == "own-report" for note in report.notes)
 
 
 def _count(kinds: Sequence[str]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from redbucket.core.buckets import Bucket
 from redbucket.core.calling import AS_WRITTEN, Calling
 from redbucket.core.findings import Finding, Severity
@@ -80,8 +82,8 @@ class _Page:
         )
         for group, rows in groups.items():
             if rows and group is not Group.PASSED and (group is not Group.SKIPPED or self.verbose):
-                undecided = group is Group.UNCLASSIFIED and bool(report.undecided)
-                yield from self.group(group, rows, "see Undecided above" if undecided else "")
+                said = [problem.reason for problem in report.undecided] if group is Group.UNCLASSIFIED else []
+                yield from self.group(group, rows, said)
         if self.verbose and groups[Group.PASSED]:
             yield from self.passed(groups[Group.PASSED])
         yield from self.counts(report, groups)
@@ -167,7 +169,7 @@ class _Page:
             remedy = "as above" if finding.remedy in said else line(self.calling.here(finding.remedy))
             yield from wrap(remedy, self.prose, " " * 9 + "-> ")
 
-    def group(self, group: Group, rows: Sequence[Row], elsewhere: str = "") -> Iterator[str]:
+    def group(self, group: Group, rows: Sequence[Row], said: Collection[str] = ()) -> Iterator[str]:
         yield ""
         title = f"{group.value}: {plural(len(rows), 'test')}"
         yield self.paint("red" if group in _URGENT else "bold", title)
@@ -177,11 +179,13 @@ class _Page:
             # the first thing to do about a miss stands on top: fix the code
             yield from wrap(spend, self.prose, "  then: " if group is Group.MISS else "  to do: ")
         shown = len(rows) if self.verbose else _LIMITS.get(group, _LIMIT)
-        if elsewhere and not self.verbose:
-            yield f"  why: {elsewhere}"
+        if said and not self.verbose:
+            yield "  why: see Undecided above"
             shown = 3
         for row in rows[:shown]:
-            yield from self.row(row, brief=group in _BRIEF and not self.verbose, spend=len(spends) > 1)
+            known = row.why.removesuffix(".") in said and not self.verbose
+            shorter = replace(row, why="") if known else row
+            yield from self.row(shorter, brief=group in _BRIEF and not self.verbose, spend=len(spends) > 1)
         if len(rows) > shown:
             yield f"  {_more(len(rows) - shown, 'test')}"
 

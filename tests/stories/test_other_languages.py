@@ -390,7 +390,56 @@ def test_what_was_red_before_is_not_this_patch_s(tmp_path: Path) -> None:
 def test_reruns_of_the_runner_s_own_are_noise(tmp_path: Path) -> None:
     shop = reporter(tmp_path, writes(*GREEN))
     shop.patch({"product.py": writes(GREEN[0], "name='two'><flakyFailure message='first'/>")})
-    assert shop.gate().row("two")["bucket"] == "noise"
+    told = shop.gate()
+    row = told.row("two")
+    # a rerun hides no failure: base needs none
+    assert (told.exit_code, row["bucket"], row["state"]) == (1, "noise", "introduced")
+    assert (row["outcomes"]["H"], row["message"]) == (["failed"] * 3, "first")
+    shop = reporter(tmp_path / "before", writes(GREEN[0], "name='two'><flakyFailure message='first'/>"))
+    shop.patch({"product.py": writes(GREEN[0], "name='two'><flakyFailure message='first'/>") + "# faster\n"})
+    told = shop.gate()
+    assert (told.exit_code, told.row("two")["bucket"], told.row("two")["introduced"]) == (0, "noise", False)
+
+
+def test_noise_has_no_advice_that_needs_a_recorder(tmp_path: Path) -> None:
+    shop = reporter(tmp_path, writes(*GREEN))
+    shop.patch({"product.py": writes(GREEN[0], "name='two'><flakyFailure message='first'/>")})
+    assert "capture the input" not in shop.gate().row("two")["spend"]
+    ended = redbucket("gate", "-C", shop.path, "--base", "main", "--head", "agent/fix")
+    assert "find out why it is noisy" in ended.out
+    assert "redbucket explain" not in ended.out
+    for words in (("explain", "two"), ("oracle", "--base", "main", "--head", "agent/fix")):
+        refused = redbucket(*words, "-C", shop.path)
+        assert (refused.exit_code, refused.errors) == (3, ["no-recorder"])
+
+
+def test_one_reason_is_told_once(tmp_path: Path) -> None:
+    """A compiler names the folder that it works in, on many lines."""
+    speaks = "print('error in', os.getcwd() + '/x.c:3\\nhere', flush=True); os.remove('junit.xml')"
+    shop = reporter(tmp_path, writes(*GREEN))
+    shop.patch({"product.py": writes(*GREEN, then=speaks, status=1)})
+    ended = redbucket("gate", "-C", shop.path, "--base", "main", "--head", "agent/fix")
+    assert ended.exit_code == 2
+    assert ended.out.count("x.c:3") == 1
+    (problem,) = shop.gate().report["undecided"]
+    assert "error in x.c:3\nhere" in problem["reason"]
+
+
+def test_a_test_that_another_keeps_from_being_run(tmp_path: Path) -> None:
+    shop = reporter(tmp_path, writes(*RED[::-1], "name='three'>").replace("<failure message='no'/>", ""))
+    shop.patch({"product.py": writes(RED[1], status=2)})
+    (one, three) = shop.gate().findings("vanished-test")
+    assert one["remedy"].startswith("mend what fails in the same runs")
+    assert three["nodeid"] == "c::three"
+
+
+def test_a_build_that_the_patch_breaks(tmp_path: Path) -> None:
+    builds = 'prepare = [["python", "-c", "import sys; sys.path.insert(0, str()); import product"]]\n'
+    shop = reporter(tmp_path, writes(*GREEN), more=builds)
+    shop.patch({"product.py": writes(*GREEN) + "raise SystemExit('broken in ' + os.getcwd() + '/x')\n"})
+    (problem,) = shop.gate().report["undecided"]
+    assert problem["reason"].endswith("broken in x")
+    assert problem["remedy"].startswith("base's tree passes [run] prepare")
 
 
 def test_the_seed_reaches_the_command(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator
 from xml.parsers import expat
 
 from redbucket.core.fingerprint import Aligner
-from redbucket.core.plural import plural
 from redbucket.core.readers.common import Given, Place, bound, refuse
 from redbucket.core.readers.junit_case import Case, to_tests
 from redbucket.core.records import Run, Session
@@ -233,9 +232,9 @@ class _Document:
         held = len(self.cases) + sum(len(case.attempts) for case in self.cases)
         if held < self._declared:
             return f"{source}: it announces {self._declared} tests and holds {len(self.cases)}"
-        # gotestsum counts a package that could not be built, and its tests are not in the report
+        # gotestsum counts each line of what the compiler says, and the tests of that package are not in the report
         if self._errors and any("go.version" in case.properties for case in self.cases[:1]):
-            return f"{source}: {plural(self._errors, 'package')} could not be built"
+            return f"{source}: not all packages could be built"
         return ""
 
 

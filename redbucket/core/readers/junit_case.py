@@ -59,6 +59,8 @@ class Case:
             # Surefire and nextest: flaky* in a test that passed in the end, rerun* in one that never did.
             self.attempts.append("failed" if name.endswith("Failure") else "error")
             self._flaky = self._flaky or name.startswith("flaky")
+            if not self.message:
+                self._say(message, kind)
             self._weak = False
             return
         if name == "skipped":
