@@ -238,6 +238,12 @@ class Cluster:
         for name, given, answer in self._answers:
             here = link.call(name, given)
             parts = [part for part in {**answer, **here} if answer.get(part) != here.get(part)]
+            if parts and name == "sandbox":
+                raise WorldFailed(
+                    "workers-differ",
+                    f"{worker} {_walls(here)}, another {_walls(answer)}",
+                    'install bubblewrap on every worker of the cluster, or set [run] sandbox = "off"',
+                )
             if parts:
                 said = f"{parts[0]} is {here.get(parts[0])}, elsewhere {answer.get(parts[0])}"
                 raise WorldFailed(
@@ -316,3 +322,8 @@ def _no_version(where: str, found: str) -> WorldFailed:
         f"{where} has no redbucket {__version__}: {found}",
         f"install redbucket {__version__} where the scheduler and the workers of the cluster run",
     )
+
+
+def _walls(answer: dict[str, Any]) -> str:
+    """Return what a worker says of its sandbox."""
+    return f"has no sandbox ({answer['missing']})" if answer["missing"] else "has a sandbox"

@@ -50,6 +50,11 @@ _PASSED = frozenset(
 )
 
 
+def _here(folder: str) -> str:
+    """Return a folder of an address; ``/~`` is the home here, as in git's addresses."""
+    return os.path.expanduser(folder[1:]) if folder == "/~" or folder.startswith("/~/") else folder  # noqa: PTH111 (a text)
+
+
 class Far:
     """One connection's site and the calls that are under way."""
 
@@ -137,7 +142,7 @@ class Far:
 
     def _open(self, call: int, folder: str, repo: str, object_format: str) -> dict[str, Any]:
         """Make the workshop and the store for objects."""
-        parent = Path(folder) if folder else workshop.temporary_root()
+        parent = Path(_here(folder)) if folder else workshop.temporary_root()
         missing = [str(p) for p in (parent, *parent.parents) if not p.exists()]
         self._parent = parent
         if missing:
@@ -181,6 +186,7 @@ class Far:
         return ""
 
     def _resolve(self, call: int, command: list[str], python: str, folder: str, form: str) -> dict[str, Any]:
+        folder = _here(folder)
         if form == "junit":
             where = Path(folder) if folder else None
             path = os.environ.get("PATH", os.defpath)

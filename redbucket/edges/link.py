@@ -195,8 +195,15 @@ def pieces(stream: Any) -> Iterable[bytes]:
         yield data
 
 
+# What is to be done about the far side's own disk: no variable of this machine reaches it.
+_FAR = {
+    "disk-full": "free some space there, or name another folder in the runner's address (its /DIR)",
+    "not-writable": "name a folder in the runner's address (its /DIR) that can be made and written to there",
+}
+
+
 def _error(kind: str, code: str, reason: str, remedy: str) -> Exception:
     known = getattr(errors, kind, None)
     if isinstance(known, type) and issubclass(known, RedbucketError):
-        return known(code, f"on the far side: {reason}", remedy)
+        return known(code, f"on the far side: {reason}", _FAR.get(code, remedy))
     return RuntimeError(f"the far side failed: {reason}")

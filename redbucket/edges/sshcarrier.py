@@ -60,7 +60,7 @@ class SshCarrier:
         return WorldFailed(
             "runner-unreachable",
             f"{self._address.name}: {self.last_words() or problem}",
-            f"try: {shlex.join([*self._words[:-1], 'python3 --version'])}",
+            f"try: {shlex.join([*self._words[:-1], f'{_python(self._address)} --version'])}",
         )
 
     def last_words(self) -> str:
@@ -104,5 +104,9 @@ def _words(address: SshAddress) -> list[str]:
         words += ["-p", str(address.port)]
     if address.user:
         words += ["-l", address.user]
-    python = address.python if address.python.startswith("/") else "python3"
-    return [*words, "--", address.host, f"{shlex.quote(python)} -c '{STARTER}'"]
+    return [*words, "--", address.host, f"{_python(address)} -c '{STARTER}'"]
+
+
+def _python(address: SshAddress) -> str:
+    """Return what starts the far side, for its shell."""
+    return shlex.quote(address.python if address.python.startswith("/") else "python3")

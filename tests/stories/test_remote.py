@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pwd
 import random
 import shutil
 import signal
@@ -164,6 +166,26 @@ def test_objects_of_a_clone_are_not_sent(tmp_path: Path, far: str, sshd: Sshd) -
     assert sent["all"] > 50
 
 
+def test_a_folder_below_the_home_there(tmp_path: Path, sshd: Sshd, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in git's addresses: and no folder of that name at the root."""
+    monkeypatch.setenv("REDBUCKET_SSH", sshd.ssh)
+    tests = "import os\n\n\ndef test_where():\n    assert os.getcwd().startswith(os.environ['FAR'])\n"
+    name = f"redbucket-of-{tmp_path.name}"
+    home = pwd.getpwuid(os.getuid()).pw_dir
+    shop = Shop.open(
+        tmp_path,
+        {"tests/test_shop.py": tests},
+        rules=policy(PYTEST) + f'env = {{ FAR = "{home}/{name}/" }}\n',
+    )
+    ended = redbucket(
+        *("rerun", "-C", shop.path, "-n", "1", "--out", tmp_path / "runs"),
+        *("--runner", sshd.address(f"/~/{name}", f"python={sys.executable}")),
+    )
+    assert "1 passed once" in ended.err
+    assert not Path(home, name).exists()
+    assert not Path("/~").exists()
+
+
 def test_what_can_not_be_reached(tmp_path: Path, sshd: Sshd, monkeypatch: pytest.MonkeyPatch) -> None:
     shop = Shop.open(tmp_path)
     shop.patch({"shop.py": SAME})
@@ -179,6 +201,9 @@ def test_what_can_not_be_reached(tmp_path: Path, sshd: Sshd, monkeypatch: pytest
         ("ssh://far/proc/nowhere", 4, "not-writable"),
     ):
         assert_clear(redbucket(*gate, address), exit_code, error)
+    # what is to be done is done there
+    assert "REDBUCKET_TMPDIR" not in redbucket(*gate, "ssh://far/proc/nowhere").err
+    assert "/no/such/python --version" in redbucket(*gate, "ssh://far/x?python=/no/such/python").err
     monkeypatch.setenv("REDBUCKET_SSH", "no-such-ssh")
     assert_clear(redbucket(*gate, "ssh://far/x"), 4, "runner-unreachable")
     # a host key that is not the known one

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from redbucket.edges import sandbox
+from tests.edges.daskkit import clustered
 from tests.edges.sshd import served
 from tests.stories.kit import PYTEST, SHOP, Shop, assert_clear, policy, redbucket
 from tests.stories.test_remote import BROKEN, SAME, verdict
@@ -214,6 +215,41 @@ STATE = {
 
 
 @pytest.mark.slow
+def test_on_a_dask_cluster(tmp_path: Path, port: int) -> None:
+    """The code under test sees neither the worker's machine nor its scheduler; who has none says so."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    bare = tmp_path / "bare"  # all that is on PATH but bubblewrap
+    bare.mkdir()
+    for folder in reversed(os.environ["PATH"].split(os.pathsep)):
+        for program in Path(folder).iterdir() if Path(folder).is_dir() else ():
+            if program.name != "bwrap":
+                (bare / program.name).unlink(missing_ok=True)
+                (bare / program.name).symlink_to(program)
+    with clustered(tmp_path / "dask", 1) as dask:
+        runner = dask.address(str(tmp_path / "far"), f"python={sys.executable}")
+        rules = policy(PYTEST) + BRIEF + f'sandbox = "require"\nrunner = "{runner}"\n'
+        rules += f'env = {{ OUTSIDE = "{outside}", PORT = "{dask.host.rpartition(":")[2]}" }}\n'
+        shop = Shop.open(tmp_path, {"tests/test_shop.py": LOOKS}, rules=rules)
+        shop.patch({"shop.py": SAME})
+        told = shop.gate()
+        assert (told.exit_code, set(told.buckets().values())) == (0, {"stable_pass"}), told.out
+        assert "sandbox" in [note["code"] for note in told.report["notes"]]
+        shop.patch({"shop.py": BROKEN}, branch="agent/miss")
+        assert shop.gate("agent/miss").buckets()["test_total"] == "invariant_miss"
+        dask.add(PATH=str(bare))
+        ended = shop.refused("--base", "main", "--head", "agent/fix")
+        assert ended.errors in (
+            ["workers-differ"],
+            ["no-sandbox"],
+        )  # as the first that is asked has one, or not
+        assert "bubblewrap" in ended.err
+        dask.kill(0)
+        assert_clear(shop.refused("--base", "main", "--head", "agent/fix"), 4, "no-sandbox")
+    assert not list(outside.iterdir())
+    assert not (tmp_path / "far").exists()
+
+
 def test_explain_and_replay_say_how_they_ran(tmp_path: Path) -> None:
     shop = Shop.open(tmp_path, STATE, rules=policy(PYTEST) + f'{BRIEF}sandbox = "require"\n')
     captures = tmp_path / "captures"
