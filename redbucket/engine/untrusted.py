@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from redbucket.core import worlds
 from redbucket.core.buckets import Bucket
 from redbucket.core.classification import FAILING
 from redbucket.core.findings import Finding, Severity
+from redbucket.core.grownrows import grown
 from redbucket.core.plural import plural
 from redbucket.core.proof import proof
 from redbucket.core.records import Run
 from redbucket.core.report import Row
 from redbucket.core.testpath import pytest_id
 from redbucket.core.trials import Trials
-from redbucket.core.untrusted import Untrusted, untrusted_nodeids, untrusted_tests
+from redbucket.core.untrusted import How, Untrusted, untrusted_nodeids, untrusted_tests
 from redbucket.engine.ports import Bench, Objects
 from redbucket.engine.specs import Specs, add_world
 from redbucket.engine.subject import Subject
@@ -49,7 +51,7 @@ def untrusted_rows(
     with_patch, without = bench.run([specs.make("P", files=files), specs.make("R", files=files)])
     ids = list(dict.fromkeys([*with_patch.collected, *with_patch.tests]))
     shown = {nodeid: pytest_id(nodeid, subject.sides.merged) for nodeid in ids}
-    chosen = untrusted_nodeids(shown.values(), found)
+    chosen = _patches(ids, shown, found, subject, trials)
     rows = [
         _row(nodeid, chosen[shown[nodeid]].reason, with_patch, without)
         for nodeid in ids
@@ -66,6 +68,28 @@ def untrusted_rows(
         for path, reason in with_patch.errors.items()
     ]
     return rows, _idle(rows, with_patch, without)
+
+
+def _patches(
+    ids: Sequence[str],
+    shown: Mapping[str, str],
+    found: Mapping[tuple[str, str], Untrusted],
+    subject: Subject,
+    trials: Trials,
+) -> dict[str, Untrusted]:
+    """Return which ids are the patch's: of a table that it only added rows to, the new ones."""
+    known = set(trials.order)
+    chosen = untrusted_nodeids((shown[i] for i in ids), found)
+    if not any(i in known and "[" in i for i in ids if shown[i] in chosen):
+        return chosen
+    changed = [path for path in subject.distrusted if path.endswith(".py")]
+    kept = grown(
+        (k for k, why in found.items() if why.how is How.ALTERED), subject.base, subject.merged, changed
+    )
+    others = {key: why for key, why in found.items() if key not in kept}
+    own = untrusted_nodeids((shown[i] for i in ids if i in known), others)
+    added = {key: replace(found[key], reason="the patch added this row") for key in kept}
+    return {**own, **untrusted_nodeids((shown[i] for i in ids if i not in known), {**found, **added})}
 
 
 def _row(nodeid: str, reason: str, with_patch: Run, without: Run) -> Row:
@@ -92,12 +116,15 @@ def _idle(rows: Sequence[Row], with_patch: Run, without: Run) -> list[Finding]:
     ]
     if not idle:
         return []
+    says = "passes without the patch too, so it proves nothing"
+    if len(idle) > 1:
+        says = "pass without the patch too, so they prove nothing"
     few = ", ".join(idle[:3]) + (f" and {plural(len(idle) - 3, 'more test')}" if len(idle) > 3 else "")
     return [
         Finding(
             rule="untrusted-test",
             severity=Severity.NOTE,
             nodeid=idle[0],
-            reason=f"{len(idle)} of the patch's own tests pass without the patch too, so they prove nothing: {few}",
+            reason=f"{len(idle)} of the patch's own tests {says}: {few}",
         )
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.gitkit import HUMAN, Link
-from tests.stories.kit import AGENT, SHOP, TESTS, Shop, policy
+from tests.stories.kit import AGENT, PYTEST, SHOP, TESTS, Shop, policy
 
 WRONG = SHOP.replace("sum(prices)", "len(prices)")
 # What an agent would like the tests to say, so that WRONG passes.
@@ -47,6 +47,25 @@ def test_a_policy_may_let_an_agents_altered_test_pass_with_a_warning(tmp_path: P
     told = shop.gate()
     assert [f["severity"] for f in told.findings("altered-test")] == ["warn"]
     assert told.exit_code == 0
+
+
+def test_of_a_table_with_one_more_row_the_row_alone_is_the_patchs(tmp_path: Path) -> None:
+    rows = (
+        "import pytest\nfrom shop import total\n\n\n@pytest.mark.parametrize('n', [1, 2])\ndef test_n(n):\n"
+    )
+    rows += "    assert total([n]) == n\n"
+    shop = Shop.open(tmp_path, {"tests/test_shop.py": rows}, rules=policy(PYTEST))
+    shop.patch({"tests/test_shop.py": rows.replace("[1, 2]", "[1, 2, 3]")})
+    told = shop.gate()
+    assert told.exit_code == 0
+    buckets = {row["nodeid"]: row["bucket"] for row in told.report["tests"]}
+    assert buckets == {
+        "tests/test_shop.py::test_n[1]": "stable_pass",
+        "tests/test_shop.py::test_n[2]": "stable_pass",
+        "tests/test_shop.py::test_n[3]": "untrusted",
+    }
+    (own,) = told.rows("test_n[3]")
+    assert own["why"].startswith("The patch added this row")
 
 
 def test_an_agent_deletes_a_test_file(tmp_path: Path) -> None:
