@@ -148,7 +148,7 @@ class _Comparison:
                 self._changed(before, entries, owner, unit)
         for name, entries in old.names.items():
             if name not in new.names:
-                self._removed(entries[0], new, f"{owner}.{name}".lstrip("."))
+                self._removed(entries[0], old, new, f"{owner}.{name}".lstrip("."))
         self._statements(old, new, owner)
 
     def _added(self, entries: list[Entry], owner: str, unit: str, scope: Scope) -> None:
@@ -269,7 +269,7 @@ class _Comparison:
         self._note(f"exports {', '.join(sorted(fresh))}", new, unit)
         return True
 
-    def _removed(self, entry: Entry, new: Scope, unit: str) -> None:
+    def _removed(self, entry: Entry, old: Scope, new: Scope, unit: str) -> None:
         used = self.new.uses(entry.name)
         if entry.kind == "import":
             if self._reads(entry.name, unit.rpartition(".")[0]):
@@ -279,7 +279,7 @@ class _Comparison:
             return
         is_test = entry.name.startswith("test") or (entry.kind == "class" and holds_tests(entry))
         if is_test:
-            self.changes.append(Detail(self._fate(entry, new, unit), entry.line, unit, True))
+            self.changes.append(Detail(_fate(entry, old, new, unit), entry.line, unit, True))
         elif used or self.conftest or "." in unit:
             self.changes.append(Detail(f"removes {unit}", entry.line, unit))
         elif entry.kind == "function" and not entry.fixture:
@@ -292,14 +292,6 @@ class _Comparison:
     def _reads(self, name: str, owner: str) -> bool:
         """Return whether an imported name is read; a class's own may be read through an instance."""
         return self.new.uses(name) if owner else self.new.reads(name)
-
-    def _fate(self, entry: Entry, new: Scope, unit: str) -> str:
-        name = new.by_body().get(entry.body)
-        if name is None or name in self.old.names:
-            return f"deletes {unit}"
-        if name.startswith(("test", "Test")):
-            return f"renames {unit} to {name}"
-        return f"renames {unit} to {name}, which is not collected as a test"
 
     def _statements(self, old: Scope, new: Scope, owner: str) -> None:
         gone, fresh = old.statements - new.statements, new.statements - old.statements
@@ -315,6 +307,16 @@ class _Comparison:
             weakens = reaches or text in new.meddling or new.skips(text)
             what = f"runs at import{where}: {new.said[text]}"
             self.changes.append(Detail(what, new.lines[text], owner, weakens))
+
+
+def _fate(entry: Entry, old: Scope, new: Scope, unit: str) -> str:
+    """Say whether a test of ``old`` is gone, or has another name in ``new``."""
+    name = new.by_body().get(entry.body)
+    if name is None or name in old.names:
+        return f"deletes {unit}"
+    if name.startswith(("test", "Test")):
+        return f"renames {unit} to {name}"
+    return f"renames {unit} to {name}, which is not collected as a test"
 
 
 _KINDS = {"function": "", "class": "class ", "value": "value ", "import": ""}

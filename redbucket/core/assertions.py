@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from redbucket.core.details import Detail
 from redbucket.core.pytree import dotted, shape, source_text
+from redbucket.core.tolerances import number, tolerance_changes, without_tolerances
 
 RAISES = frozenset(
     {"raises", "warns", "assertRaises", "assertRaisesRegex", "assertWarns", "assertWarnsRegex"}
@@ -24,6 +25,25 @@ _EXACT = (
     "_awaited_with",
 )
 _BROAD = frozenset({"Exception", "BaseException"})
+# Calls that say something of what they are given.
+_LOOKS = frozenset(
+    {
+        *(
+            "abs",
+            "all",
+            "any",
+            "bool",
+            "callable",
+            "float",
+            "hasattr",
+            "int",
+            "isinstance",
+            "issubclass",
+            "len",
+        ),
+        *("list", "repr", "round", "set", "sorted", "str", "sum", "tuple", "type"),
+    }
+)
 # Which comparison says more about a value; approx and isclose are handled by their tolerance.
 _STRENGTH: dict[type[ast.cmpop], int] = {
     ast.Eq: 3,
@@ -49,32 +69,12 @@ _SIGNS: dict[type[ast.cmpop], str] = {
     ast.NotEq: "!=",
     ast.IsNot: "is not",
 }
-# Keyword -> position among the call's arguments; a bigger number accepts more, except for digits.
-_TOLERANCES: dict[str, dict[str, int]] = {
-    "approx": {"rel": 1, "abs": 2},
-    "isclose": {"rel_tol": 9, "abs_tol": 9, "rtol": 2, "atol": 3},
-    "allclose": {"rtol": 2, "atol": 3},
-    "assert_allclose": {"rtol": 2, "atol": 3},
-    "assert_almost_equal": {"decimal": 2},
-    "assert_array_almost_equal": {"decimal": 2},
-    "assert_approx_equal": {"significant": 2},
-    "assertAlmostEqual": {"places": 2, "delta": 4},
-    "assertNotAlmostEqual": {"places": 2, "delta": 4},
-}
-# What applies where the keyword is left out.
-_DEFAULTS: dict[str, float] = {
-    "abs": 1e-12,
-    "abs_tol": 0.0,
-    "atol": 0.0,
-    "decimal": 7,
-    "delta": 0.0,
-    "places": 7,
-    "rel": 1e-6,
-    "rel_tol": 1e-9,
-    "rtol": 1e-7,
-    "significant": 7,
-}
-_DIGITS = frozenset({"decimal", "significant", "places"})
+# What stands in these may run once, often, or never.
+_MAYBE = (
+    *(ast.For, ast.AsyncFor, ast.While, ast.match_case),
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda),
+)
+_BOUNDS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 @dataclass(frozen=True)
@@ -123,6 +123,8 @@ def assertions(body: Iterable[ast.AST]) -> list[Assertion]:
         below = [(child, conditional, caught) for child in ast.iter_child_nodes(node)]
         if isinstance(node, (ast.If, ast.IfExp)):
             below = [(child, conditional + (child is not node.test), caught) for child, _, _ in below]
+        elif isinstance(node, _MAYBE):
+            below = [(child, conditional + 1, caught) for child, _, _ in below]
         elif isinstance(node, ast.Try) and any(swallows(handler) for handler in node.handlers):
             inner = {id(child) for child in node.body}
             below = [(child, conditional, caught or id(child) in inner) for child, _, _ in below]
@@ -153,8 +155,9 @@ def compare(old: list[Assertion], new: list[Assertion], unit: str) -> tuple[list
     gone = _surplus(old, before - after)
     fresh = _surplus(new, after - before)
     changes: list[Detail] = []
-    for item in gone:
-        partner = _partner(item, fresh)
+    pairs = _pairs(gone, fresh)
+    for at, item in enumerate(gone):
+        partner = pairs.get(at)
         if partner is None:
             changes.append(Detail(f"removes the assertion `{source_text(item.node)}`", item.line, unit, True))
             continue
@@ -166,7 +169,12 @@ def compare(old: list[Assertion], new: list[Assertion], unit: str) -> tuple[list
         other = kept.get(item.text)
         if other and other.conditional > item.conditional:
             changes.append(
-                Detail(f"runs `{source_text(item.node)}` only under a condition", other.line, unit, True)
+                Detail(
+                    f"runs `{source_text(item.node)}` only under a condition, or not at all",
+                    other.line,
+                    unit,
+                    True,
+                )
             )
     caught_before, caught_after = sum(a.caught for a in old), sum(a.caught for a in new)
     if caught_after > caught_before:
@@ -187,38 +195,65 @@ def _surplus(items: list[Assertion], counts: Counter[str]) -> list[Assertion]:
 
 
 def _subject(node: ast.AST) -> str:
-    if isinstance(node, ast.Assert):
-        test = node.test
-        while isinstance(test, (ast.UnaryOp, ast.Compare, ast.BoolOp)):
-            if isinstance(test, ast.UnaryOp):
-                test = test.operand
-            else:
-                test = test.left if isinstance(test, ast.Compare) else test.values[0]
-        return shape(test)
-    return shape(node.args[0]) if isinstance(node, ast.Call) and node.args else ""
+    """Return the shape of what an assertion is about: without what it is compared with, and calls that only look."""
+    part: ast.AST | None = node.test if isinstance(node, ast.Assert) else _first(getattr(node, "args", []))
+    while True:
+        if isinstance(part, ast.UnaryOp):
+            part = part.operand
+        elif isinstance(part, ast.Compare):
+            part = _first([part.left, *part.comparators])
+        elif isinstance(part, ast.BoolOp):
+            part = part.values[0]
+        elif isinstance(part, ast.BinOp):
+            part = part.left
+        elif isinstance(part, ast.Call) and callee(part) in _LOOKS and part.args:
+            part = part.args[0]
+        else:
+            return shape(part) if part is not None else ""
 
 
-def _partner(item: Assertion, fresh: list[Assertion]) -> Assertion | None:
-    choices: list[Callable[[Assertion], bool]] = [
-        lambda other: other.kind == item.kind and other.subject == item.subject,
-        lambda other: other.subject == item.subject,
-        lambda other: other.kind == item.kind,
+def _first(parts: list[ast.expr]) -> ast.expr | None:
+    """Return the first of two sides that is no literal: ``10 == f(1)`` is about ``f(1)``."""
+    return next(
+        (part for part in parts[:2] if not isinstance(part, ast.Constant)), parts[0] if parts else None
+    )
+
+
+def _pairs(gone: list[Assertion], fresh: list[Assertion]) -> dict[int, Assertion]:
+    """Return for the place of each assertion that went the one that stands for it now, the surest pairs first."""
+    found: dict[int, Assertion] = {}
+    left = list(fresh)
+    same: list[Callable[[Assertion, Assertion], bool]] = [
+        lambda one, other: other.kind == one.kind and other.subject == one.subject,
+        lambda one, other: other.subject == one.subject,
+        lambda one, other: other.kind == one.kind,
     ]
-    return next((other for choice in choices for other in fresh if choice(other)), None)
+    for turn, fits in enumerate(same):
+        open_ones = [at for at in range(len(gone)) if at not in found]
+        if turn == 2 and len(open_ones) != len(left):
+            break  # which of them went is anybody's guess
+        for at in open_ones:
+            partner = next((other for other in left if fits(gone[at], other)), None)
+            if partner is not None:
+                left.remove(partner)
+                found[at] = partner
+    return found
 
 
 def _describe(old: Assertion, new: Assertion) -> tuple[str, bool]:
     """Say what became of an assertion, and whether it accepts more now."""
     before, after = source_text(old.node), source_text(new.node)
     change = f"`{before}` became `{after}`"
-    for text in _tolerance_changes(old.node, new.node):
+    for text in tolerance_changes(old.node, new.node):
         return f"{text}: {change}", True
+    if without_tolerances(old.node) == without_tolerances(new.node):
+        return f"narrows the tolerance: {change}", False
     if isinstance(old.node, ast.Assert) and isinstance(new.node, ast.Assert):
         if shape(old.node.test) == shape(new.node.test):
             # a message is worked out where the assertion fails already; only a call in it could end the test otherwise
             calls = new.node.msg is not None and any(isinstance(n, ast.Call) for n in ast.walk(new.node.msg))
             return f"changes the message of the assertion: {change}", calls
-        return _tests(old.node.test, new.node.test, change)
+        return _tests(old.node.test, new.node.test, change, about_one=old.subject == new.subject)
     if old.kind == new.kind == "raises" and isinstance(old.node, ast.Call) and isinstance(new.node, ast.Call):
         return _raises(old.node, new.node, change)
     was, now = callee(old.node), callee(new.node)
@@ -235,7 +270,7 @@ def _describe(old: Assertion, new: Assertion) -> tuple[str, bool]:
     return f"replaces the assertion: {change}", False
 
 
-def _tests(old: ast.expr, new: ast.expr, change: str) -> tuple[str, bool]:
+def _tests(old: ast.expr, new: ast.expr, change: str, *, about_one: bool) -> tuple[str, bool]:
     if isinstance(new, ast.Constant):
         return f"makes the assertion constant: {change}", True
     if isinstance(new, ast.BoolOp) and isinstance(new.op, ast.Or) and not isinstance(old, ast.BoolOp):
@@ -245,16 +280,24 @@ def _tests(old: ast.expr, new: ast.expr, change: str) -> tuple[str, bool]:
         rest = {shape(part) for part in new.values} if isinstance(new, ast.BoolOp) else {shape(new)}
         if rest < parts:
             return f"drops a part of the condition: {change}", True
+    if isinstance(new, ast.BoolOp) and isinstance(new.op, ast.And):
+        had = old.values if isinstance(old, ast.BoolOp) and isinstance(old.op, ast.And) else [old]
+        if {shape(part) for part in had} < {shape(part) for part in new.values}:
+            return f"also checks more: {change}", False
     if isinstance(old, ast.Compare):
         if not isinstance(new, ast.Compare):
             return f"loosens a comparison to a truth test: {change}", True
         was, now = type(old.ops[0]), type(new.ops[0])
-        if was is not now and shape(old.left) == shape(new.left):
+        if was is not now and about_one:
             loose = _STRENGTH[now] < _STRENGTH[was] or was in (ast.Lt, ast.Gt)
             return f"turns `{_SIGNS[was]}` into `{_SIGNS[now]}`: {change}", loose
         if was is now and shape(old.left) == shape(new.left):
             if isinstance(old.left, ast.Constant):
                 return f"looks at something else: {change}", True
+            bounds = number(old.comparators[0]), number(new.comparators[0])
+            if was in _BOUNDS and bounds[0] is not None and bounds[1] is not None:
+                wider = (bounds[1] > bounds[0]) is (was in (ast.Lt, ast.LtE))
+                return f"{'widens' if wider else 'narrows'} the bound: {change}", wider
             return f"rewrites the expected value: {change}", True
     return f"replaces the assertion: {change}", False
 
@@ -265,49 +308,11 @@ def _raises(old: ast.Call, new: ast.Call, change: str) -> tuple[str, bool]:
     if (now & _BROAD) - was or was < now:
         return f"expects a broader exception: {change}", True
     messages = [next((shape(k.value) for k in call.keywords if k.arg == "match"), "") for call in (old, new)]
-    if messages[0] and not messages[1]:
+    patterns = [callee(call).endswith("Regex") for call in (old, new)]
+    if (messages[0] and not messages[1]) or (patterns[0] and not patterns[1] and was == now):
         return f"no longer checks the message: {change}", True
     if was == now and messages[0] != messages[1]:
         return f"{'expects another' if messages[0] else 'also checks the'} message: {change}", bool(
             messages[0]
         )
     return f"expects another exception: {change}", was != now
-
-
-def _number(node: ast.expr | None) -> float | None:
-    try:
-        value = ast.literal_eval(node) if node is not None else None
-        return float(value) if isinstance(value, (int, float)) else None
-    except (ValueError, TypeError, OverflowError, RecursionError, MemoryError):
-        return None
-
-
-def _tolerances(root: ast.AST) -> dict[str, float | None]:
-    found: dict[str, float | None] = {}
-    for node in ast.walk(root):
-        name = callee(node)
-        if not isinstance(node, ast.Call) or name not in _TOLERANCES:
-            continue
-        found[f"{name} used"] = None
-        for key, position in _TOLERANCES[name].items():
-            value = next((k.value for k in node.keywords if k.arg == key), None)
-            if value is None and position < len(node.args):
-                value = node.args[position]
-            if value is not None:
-                found[key] = _number(value)
-    return found
-
-
-def _tolerance_changes(old: ast.AST, new: ast.AST) -> Iterator[str]:
-    before, after = _tolerances(old), _tolerances(new)
-    for key in after.keys() - before.keys():
-        if key.endswith(" used"):
-            yield f"allows a tolerance ({key.removesuffix(' used')})"
-    for key, default in _DEFAULTS.items():
-        was, now = before.get(key, default), after.get(key, default)
-        if was is None or now is None or now == was:
-            continue
-        if key in before or key in after:
-            still = any(name.endswith(" used") for name in after)
-            if still and ((now < was) if key in _DIGITS else (now > was)):
-                yield f"widens the tolerance {key} from {was:g} to {now:g}"

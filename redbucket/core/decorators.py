@@ -14,6 +14,8 @@ SKIPS = frozenset(
     {"expectedFailure", "skip", "skipIf", "skipUnless", "skipif", "xfail", "skip_if", "requires", "disabled"}
 )
 _RERUNS = frozenset({"flaky", "rerun", "retry"})
+# Decorators that stay what they are under other arguments, and what that changes.
+_SAME = {"given": "draws other examples", "fixture": "changes how the fixture is made"}
 _DEFAULT_EXAMPLES = 100  # Hypothesis' own default
 
 
@@ -56,6 +58,13 @@ def compare_decorators(
             else:
                 text = f"changes when the test is skipped or excused: {change}"
                 changes.append(Detail(text, node.lineno, unit, True))
+    for node in fresh.copy():
+        was = next((other for other in left if last_name(other) == last_name(node)), None)
+        if was is not None and last_name(node) in _SAME:
+            left.remove(was)
+            fresh.remove(node)
+            text = f"{_SAME[last_name(node)]}: `@{source_text(was)}` became `@{source_text(node)}`"
+            changes.append(Detail(text, node.lineno, unit, last_name(node) == "given"))
     for node in left:
         name, at = last_name(node), f"`@{source_text(node)}`"
         if name in SKIPS:

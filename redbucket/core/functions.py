@@ -63,7 +63,14 @@ def compare_functions(
         texts = texts or [("adds statements at the end", only_more[0].lineno)]
         additions += [Detail(text, line, unit) for text, line in texts]
         return additions, changes
-    added, changed = _describe(before, after, unit, new.lineno)
+    if is_test and (gone := drop_new_rows(new, old)):
+        changes += [
+            Detail(f"removes the row `{source_text(row)}` from a loop", new.lineno, unit, True)
+            for row in gone
+        ]
+        if shape(without_docstring(old)) == shape(after):
+            return additions, changes
+    added, changed = _describe(without_docstring(old), after, unit, new.lineno)
     return additions + added, changes + changed
 
 
@@ -186,6 +193,7 @@ def _more(before: list[ast.stmt], after: list[ast.stmt], unit: str) -> Iterator[
         "skip": "skips or ends the test from inside",
         "return": "returns early",
         "except": "catches exceptions broadly",
+        "assume": "leaves out examples by `assume`",
         "mock": "replaces a part under test by a mock or a patch",
         "yield": "turns the function into a generator, whose body a plain call does not run",
     }
@@ -202,6 +210,8 @@ def _kinds(node: ast.AST) -> Iterator[str]:
         yield "skip"
     if name in _PATCH_CALLS or (name and ".patch" in f".{dotted(getattr(node, 'func', None))}"):
         yield "mock"
+    if name == "assume":
+        yield "assume"
     if name in RAISES:
         yield "raises"
     if isinstance(node, ast.Return):
