@@ -50,13 +50,15 @@ def in_words(experiments: Sequence[Experiment], *, all_of_them: bool) -> list[tu
     What flipped the test, and what its cause rests on, has its counts; what did not is named where ``all_of_them`` is
     asked for.
     """
-    said: dict[str, list[str]] = {"confirmed by": [], "flipped by": [], "seen with": [], "not flipped by": []}
+    # of a test that is mixed all by itself no condition is said to do it
+    flipped = "flipped by" if any(one.confirmed for one in experiments) else "another outcome with"
+    said: dict[str, list[str]] = {"confirmed by": [], flipped: [], "seen with": [], "not flipped by": []}
     for one in sorted(experiments, key=lambda one: _rank(one, frozenset())):
         name = line(_NAMES.get(one.condition, one.condition))
         if one.confirmed:
             said["confirmed by"].append(_counted(name, one))
         elif one.flipped:
-            said["flipped by"].append(_counted(name, one))
+            said[flipped].append(_counted(name, one))
         elif one.changes and all_of_them:
             told = one.flipped is None  # of a test that is mixed by itself, or beside what is confirmed
             said["seen with" if told else "not flipped by"].append(_counted(name, one) if told else name)

@@ -125,6 +125,11 @@ def test_a_test_that_is_mixed_by_itself_has_its_counts_in_words() -> None:
     assert in_words([plain, alone], all_of_them=False) == []
 
 
+def test_without_a_cause_nothing_is_said_to_flip_it() -> None:
+    at_times = Experiment(condition="reversed", changes="order", head=Tries(failed=2, runs=3), flipped=True)
+    assert in_words([at_times], all_of_them=False) == [("another outcome with", ["reversed (failed 2 of 3)"])]
+
+
 def test_of_many_experiments_the_first_are_in_words() -> None:
     many = [
         Experiment(condition=f"c{n}", changes="seed", head=Tries(failed=0, runs=1), flipped=False)
