@@ -34,7 +34,6 @@ class Checking(Drawing):
         self.checks: list[Check] = []
         self._raising = 0
         self._swallowed = 0
-        self._conditions: list[Value] = []
 
     def check(self, test: ast.expr, node: ast.AST, env: Env) -> None:
         """Keep what an asserted expression checks."""
@@ -53,6 +52,9 @@ class Checking(Drawing):
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             return self._compared(test.operand, env)
         if isinstance(test, ast.Compare) and len(test.ops) == 1:
+            counted = _none_of(test)
+            if counted is not None:
+                return forall(self.value(counted, env))
             sides = [self.value(side, env) for side in (test.left, test.comparators[0])]
             exact = isinstance(test.ops[0], (ast.Eq, ast.Is))
             return self._against(sides, exact=exact)
@@ -66,6 +68,8 @@ class Checking(Drawing):
         if exact and found.within and not all(side.everywhere for side in sides):
             literal = next((side for side in sides if not side.everywhere), NOTHING)
             sizes = {d.size for d in found.within}
+            if literal.supply is not None and literal.supply.size == 0:
+                return replace(forall(found), tabled=False)  # nothing of it is left: it holds for each
             if literal.number is None or literal.number not in sizes:
                 return replace(found, within=frozenset(), tabled=not found.over)
         return replace(forall(found), tabled=False)
@@ -99,6 +103,15 @@ class Checking(Drawing):
         reached = frozenset(d for d in varied if d.key in value.reached)
         pinned = dict(self.pins) if narrowed_too else {}
         self.checks.append(Check(node, reached, value.subject, pinned, kind, value.tabled))
+
+
+def _none_of(test: ast.Compare) -> ast.expr | None:
+    """Return ``wrong`` of ``len(wrong) == 0``, None for any other comparison."""
+    left, right = test.left, test.comparators[0]
+    if not (isinstance(left, ast.Call) and dotted(left.func) == "len" and len(left.args) == 1):
+        return None
+    zero = isinstance(right, ast.Constant) and right.value == 0
+    return left.args[0] if zero and isinstance(test.ops[0], ast.Eq) else None
 
 
 def _always(test: ast.expr) -> bool:

@@ -16,7 +16,11 @@ from redbucket.core.pytree import dotted, shape, source_text
 
 
 class Drawing(Expressions):
-    """Expressions with their calls."""
+    """Expressions with their calls. ``_conditions`` are those that hold where a step stands."""
+
+    def __init__(self, scope: FileScope) -> None:
+        super().__init__(scope)
+        self._conditions: list[Value] = []
 
     def call(self, node: ast.Call, env: Env) -> Value:
         """Return what a call gives."""
@@ -48,16 +52,32 @@ class Drawing(Expressions):
         return self._plain_call(name, function, base, every, args, options, node)
 
     def _changed(self, function: ast.expr, base: Value, args: list[Value], env: Env) -> None:
-        """``pot.put(n)``: from now on the object varies with what it was given."""
+        """``pot.put(n)``: from now on the object varies with what it was given.
+
+        ``if f(n) != n: wrong.append(n)``: what was found wrong varies with what the condition looks at.
+        """
         owner = function.value if isinstance(function, ast.Attribute) else None
         if not isinstance(owner, ast.Name) or owner.id not in env or base.code is not None or base.draws:
             return
         given = join(args)
+        if not base.subject and any(condition.subject for condition in self._conditions):
+            given = self._within_pins(join([given, *self._conditions]))
         if given.everywhere:
-            after = join([base, tested(given) if base.subject else given])
+            after = join([base, tested(given) if base.instance or base.subject else given])
             env[owner.id] = replace(
-                base, over=after.over, within=after.within, reached=after.reached, itself=False
+                base,
+                over=after.over,
+                within=after.within,
+                reached=after.reached,
+                subject=after.subject,
+                itself=False,
+                supply=None if given.subject else base.supply,
             )
+
+    def _within_pins(self, found: Value) -> Value:
+        """Return a value with its dimensions as far as the conditions around it leave them."""
+        left = {replace(d, size=min(d.size, self.pins.get(d.key, MANY))) for d in found.over}
+        return replace(found, over=frozenset(left))
 
     def _plain_call(
         self,
@@ -89,6 +109,10 @@ class Drawing(Expressions):
         if base.plain and not function.dotted:  # a method of a literal: "a b".split(), CASES.items()
             items = base.supply if not args else Supply(MANY, listed=True)
             return replace(found, supply=items)
+        read = base.supply
+        if read is not None and read.listed and not (base.subject or base.everywhere or function.dotted):
+            # Path("cases.json").read_text(): a method of what the standard library gives for literals
+            return replace(found, supply=Supply(MANY, listed=not any(v.subject for v in every)))
         whole = Supply(MANY, made=True) if function.subject and not every and not base.everywhere else None
         instance = name.rpartition(".")[2][:1].isupper()
         return replace(tested(found), supply=whole, plain=False, instance=instance)

@@ -128,14 +128,19 @@ class Expressions(Naming):
         assert isinstance(node, _COMPREHENSIONS)
         inner, before = dict(env), len(self.loops)
         made: list[Dimension] = []
+        asked: list[Value] = []
         outer = self.pins
         for part in node.generators:
             made += self.bind_loop(part.target, self.value(part.iter, inner), inner)
             self.loops += made[len(self.loops) - before :]
             for condition in part.ifs:
+                asked.append(self.value(condition, inner))
                 self.pins = narrowed(self.pins, pins(condition, lambda n: self.value(n, inner)))
         elements = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-        result = join(self.value(element, inner) for element in elements)
+        # [n for n in range(50) if f(n) != n]: what is left varies with what the condition looks at
+        result = join(
+            [*(self.value(element, inner) for element in elements), *(c for c in asked if c.subject)]
+        )
         known = set().union(*(v.everywhere for v in env.values())) if env else set()
         gathered = {replace(d, size=min(d.size, self.pins.get(d.key, MANY))) for d in result.over - known}
         self.pins, self.loops = outer, self.loops[:before]

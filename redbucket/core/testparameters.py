@@ -15,6 +15,8 @@ _GIVERS = (
     *("hypothesis.given", "hypothesis.core.given"),
     *("hypothesis.stateful.rule", "hypothesis.stateful.initialize"),
 )
+# Fixtures of syrupy, pytest-snapshot, pytest-regressions and the like.
+_RECORDED = ("snapshot", "snapshot_json", "regression", "golden")
 _TABLES = ("parametrize", "expand", "data", "named_data", "idata")
 
 
@@ -151,6 +153,8 @@ class Parameters(Steps):
                 continue
             with self.within_file(scope):
                 return self._provided(node, scope)
+        if name.endswith(_RECORDED):
+            return Value(tabled=True)  # what it is compared with lies in a file
         self.names.add(name)
         return Value(subject=True, draws="pinned") if name in ("faker", "rng") else Value(subject=True)
 

@@ -99,7 +99,7 @@ class Steps(Checking):
             case ast.AnnAssign(target=target, value=value) if value is not None:
                 self.bind(target, self._told(value, env), env)
             case ast.AugAssign(target=target, value=value):
-                self.bind(target, join([self.value(target, env), self.value(value, env)]), env)
+                self.bind(target, self._added(self.value(target, env), self.value(value, env)), env)
             case ast.If():
                 return self._if(node, env)
             case ast.For() | ast.AsyncFor():
@@ -128,6 +128,16 @@ class Steps(Checking):
                     inner = {**env, **dict.fromkeys(_captured(case.pattern), given)}
                     self.steps(case.body, inner)
         return True
+
+    def _added(self, before: Value, given: Value) -> Value:
+        """Return what ``before += given`` leaves: a sum over the loops, or a count of what a condition let through."""
+        found = join([before, given])
+        asked = [condition for condition in self._conditions if condition.subject]
+        if asked:
+            return self._within_pins(join([found, *asked]))
+        turned = {d.key for d in self.loops}
+        summed = frozenset(d for d in found.over if d.key in turned)
+        return replace(found, over=found.over - summed, within=found.within | summed)
 
     def _told(self, node: ast.expr, env: Env) -> Value:
         """Return the value of what is assigned; a call is a step of its own."""

@@ -149,6 +149,12 @@ PROPERTIES = {
     "operators of an object": "@given(st.integers())\ndef test(n):\n    assert Money(3) * n == n * Money(3)\n",
     "items of an object": "def test():\n    purse = Money(3)\n    for n in range(20):\n        assert purse[n] == n\n",
     "against a slow oracle": "@given(st.lists(st.integers()))\ndef test(xs):\n    assert cents(xs) == sum(xs)\n",
+    "gathers what is wrong": "def test():\n    wrong = []\n    for n in range(50):\n        if round_trip(n) != n:\n            wrong.append(n)\n    assert not wrong, wrong\n",
+    "gathers and counts": "def test():\n    wrong = set()\n    for n in range(50):\n        if round_trip(n) != n:\n            wrong.add(n)\n    assert len(wrong) == 0\n",
+    "counts what is wrong": "def test():\n    wrong = 0\n    for n in range(50):\n        if round_trip(n) != n:\n            wrong += 1\n    assert wrong == 0\n",
+    "filters what is wrong": "def test():\n    assert [n for n in range(50) if round_trip(n) != n] == []\n",
+    "gathers results": "def test():\n    found = []\n    for n in range(50):\n        found.append(split(n, 1))\n    assert found == [[n] for n in range(50)]\n",
+    "sums against sums": "def test():\n    found = wanted = 0\n    for n in range(50):\n        found += round_trip(n)\n        wanted += n\n    assert found == wanted\n",
 }
 
 POINTS = {
@@ -220,6 +226,14 @@ POINTS = {
     "if not: fail": "def test():\n    if cents('1') != 100:\n        pytest.fail('wrong')\n",
     "expected error": "def test():\n    with pytest.raises(ValueError):\n        split(1, 0)\n",
     "expected error as a call": "def test():\n    pytest.raises(ValueError, split, 1, 0)\n",
+    "gathers what is wrong of a list": "def test():\n    wrong = []\n    for n in [1, 2, 3, 4, 5, 6, 7]:\n        if round_trip(n) != n:\n            wrong.append(n)\n    assert not wrong\n",
+    "gathers what is wrong of one": "def test():\n    wrong = []\n    for n in range(50):\n        if n == 7:\n            if round_trip(n) != 7:\n                wrong.append(n)\n    assert wrong == []\n",
+    "filters one": "def test():\n    assert [n for n in range(50) if n == 7 and round_trip(n) != n] == []\n",
+    "filters to a literal": "def test():\n    assert [n for n in range(50) if cents(str(n)) == 700] == [7]\n",
+    "sum in a loop": "def test():\n    found = 0\n    for n in range(50):\n        found += cents(str(n))\n    assert found == 122500\n",
+    "snapshot in a loop": "def test(snapshot):\n    for n in range(50):\n        assert cents(str(n)) == snapshot\n",
+    "snapshot of what is drawn": "@given(st.integers())\ndef test(snapshot, n):\n    snapshot.assert_match(cents(n), 'n')\n",
+    "file of rows": "from pathlib import Path\n\n\n@pytest.mark.parametrize(('text', 'wanted'), json.loads(Path('cases.json').read_text()))\ndef test(text, wanted):\n    assert cents(text) == wanted\n",
     "nothing of the project": "@given(st.integers())\ndef test(n):\n    assert n + 1 > n\n",
     "standard library alone": "@given(st.integers())\ndef test(n):\n    assert json.loads(json.dumps(n)) == n\n",
 }
