@@ -1,18 +1,17 @@
-"""The calls of a missed test: which function of the project, with which literals."""
+"""A function of the project that a missed test calls, and the literals with which it does."""
 
 from __future__ import annotations
 
 import ast
+import copy
 import operator
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from redbucket.core.filescope import FileScope, Function, full_name
 from redbucket.core.pytree import dotted, source_text
 
-_LONGEST = 20_000
 _OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], object]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -24,13 +23,34 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], object]] = {
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter: the literals it was seen with, its annotation's text, and a text that is no literal."""
+    """One parameter: the literals it was seen with, its annotation's text, and a text that is no literal.
+
+    ``word`` is its name in a call where that differs; ``own``: it is one of what makes the object that a method is
+    called on; ``needed``: it has no default.
+    """
 
     name: str
     values: tuple[object, ...] = ()
     annotation: str = ""
     fixed: str = ""
     keyword: bool = False
+    word: str = ""
+    own: bool = False
+    needed: bool = True
+
+
+@dataclass(frozen=True)
+class Receiver:
+    """What a method is called on: the class that a test calls ``text``, or an object of it.
+
+    ``maker`` is None for the class itself, "" where its constructor makes the object, else the class method that does;
+    ``defaults`` are those of the maker's parameters.
+    """
+
+    owner: ast.ClassDef
+    text: str
+    maker: str | None
+    defaults: Mapping[str, ast.expr] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -38,7 +58,7 @@ class Target:
     """A function that a missed test calls.
 
     ``callee`` is how the test calls it, ``imports`` the statements that make that name known, ``home`` the file that
-    defines it.
+    defines it. ``on``: it is a method.
     """
 
     callee: str
@@ -47,6 +67,7 @@ class Target:
     node: Function
     parameters: tuple[Parameter, ...]
     seen: tuple[tuple[object, ...], ...] = field(default_factory=tuple)
+    on: Receiver | None = None
 
     @property
     def name(self) -> str:
@@ -54,69 +75,55 @@ class Target:
         return self.node.name
 
 
-def targets(scope: FileScope, node: ast.AST, message: str) -> list[Target]:
-    """Return the functions that a test calls, with the literals in its source and in its failure's message."""
-    found: dict[str, Target] = {}
-    called = {dotted(call.func) for call in _calls(node)}
-    # what failed comes first: of many rows a few become explicit examples
-    for call in [*_said(message, called), *_calls(node)]:
-        callee = dotted(call.func)
-        known = found.get(callee) or _target(scope, callee)
-        if known is not None:
-            found[callee] = _with_arguments(known, call, scope)
-    return list(found.values())
+def target_of(scope: FileScope, callee: str) -> Target | None:
+    """Return the function of the project that a dotted name of a test's file means, None if it means none."""
+    statement = import_of(scope, callee)
+    place = resolve(scope, callee.split(".")) if statement else None
+    if place is None or place[0].judge:
+        return None
+    home, node, _ = place
+    if isinstance(node, ast.ClassDef) or not is_plain(node):
+        return None
+    return Target(callee, (statement,), home, node, tuple(parameters_of(node.args)))
 
 
-def _calls(node: ast.AST) -> Iterator[ast.Call]:
-    return (n for n in ast.walk(node) if isinstance(n, ast.Call) and dotted(n.func))
+def is_plain(node: Function) -> bool:
+    """Return whether a call of the function gives its result, for arguments that can be told apart."""
+    return not (node.args.vararg or node.args.kwarg or isinstance(node, ast.AsyncFunctionDef))
 
 
-def _said(message: str, called: set[str]) -> Iterator[ast.Call]:
-    """Yield the calls in a message of pytest's: ``where [4, 4, 2] = split(11, 3)``.
-
-    An attribute is said as ``<function split at 0x7f>(11, 3)``: ``called`` are the names by which the test calls.
-    """
-    by_name = {name.rpartition(".")[2]: name for name in sorted(called)}
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", message[:_LONGEST])  # pytest colours what it compares
-    plain = re.sub(r" \([^()\s]+:\w+\)$", "", plain.rstrip())  # where it failed
-    plain = re.sub(r"<function (?:\w+\.)*(\w+) at 0x[^>]*>\(", lambda m: f"{by_name.get(m[1], m[1])}(", plain)
-    for text in re.findall(r"(?:= |and +)([A-Za-z_][\w.]*\(.*\))$", plain, re.M):
-        try:
-            node = ast.parse(text, mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-        if isinstance(node, ast.Call):
-            yield node
+def parameters_of(args: ast.arguments) -> list[Parameter]:
+    """Return the parameters of a function, with nothing seen of them yet."""
+    plain = [*args.posonlyargs, *args.args]
+    defaults = defaults_of(args)
+    return [
+        Parameter(a.arg, annotation=_text(a.annotation), keyword=keyword, needed=a.arg not in defaults)
+        for keyword, some in ((False, plain), (True, args.kwonlyargs))
+        for a in some
+    ]
 
 
-def _target(scope: FileScope, callee: str) -> Target | None:
+def import_of(scope: FileScope, callee: str) -> str:
+    """Return the statement that makes the first name of ``callee`` known in another file, "" where none does."""
     first = callee.partition(".")[0]
     ref = scope.imports.get(first)
     if ref is None or ref.level:
-        return None
-    place = resolve(scope, callee.split("."))
-    if place is None or place[0].judge:
-        return None
-    home, node = place
-    if node.args.vararg or node.args.kwarg or isinstance(node, ast.AsyncFunctionDef):
-        return None
-    parts = [
-        Parameter(a.arg, annotation=_text(a.annotation)) for a in (*node.args.posonlyargs, *node.args.args)
-    ]
-    parts += [Parameter(a.arg, annotation=_text(a.annotation), keyword=True) for a in node.args.kwonlyargs]
+        return ""
     module = full_name(ref)
     if not ref.name:
-        statement = f"import {module}" if first == module.split(".")[0] else f"import {module} as {first}"
-    else:
-        statement = f"from {ref.module} import {ref.name}" + (f" as {first}" if first != ref.name else "")
-    return Target(callee, (statement,), home, node, tuple(parts))
+        return f"import {module}" if first == module.split(".")[0] else f"import {module} as {first}"
+    return f"from {ref.module} import {ref.name}" + (f" as {first}" if first != ref.name else "")
 
 
-def resolve(scope: FileScope, parts: list[str], depth: int = 0) -> tuple[FileScope, Function] | None:
-    """Return the file and the function that a dotted name of a scope means."""
+def resolve(
+    scope: FileScope, parts: list[str], depth: int = 0
+) -> tuple[FileScope, Function | ast.ClassDef, list[str]] | None:
+    """Return the file and the function or class that a dotted name of a scope means, and what is asked of the class."""
     name = parts[0]
     if len(parts) == 1 and name in scope.functions:
-        return scope, scope.functions[name]
+        return scope, scope.functions[name], []
+    if name in scope.classes:
+        return scope, scope.classes[name], parts[1:]
     ref = scope.imports.get(name)
     if depth > 8:
         return None
@@ -137,19 +144,42 @@ def _text(node: ast.expr | None) -> str:
     return source_text(node, 200) if node is not None else ""
 
 
-def _with_arguments(target: Target, call: ast.Call, scope: FileScope) -> Target:
+def with_arguments(target: Target, call: ast.Call, scope: FileScope) -> Target:
     """Add the literals of one call to what is known of the parameters."""
+    own = [p for p in target.parameters if p.own]
+    rest = [p for p in target.parameters if not p.own]
+    asked = _filled(rest, defaults_of(target.node.args), call, scope)
+    made: _Filled | None = ([], [], True)
+    inner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if target.on is not None and target.on.maker is not None and isinstance(inner, ast.Call):
+        made = _filled(own, target.on.defaults, inner, scope)
+    if asked is None or made is None:
+        return target
+    parameters = (*made[0], *asked[0])
+    row = (*made[1], *asked[1])
+    fresh = made[2] and asked[2] and row not in target.seen
+    seen = (*target.seen, row) if fresh else target.seen
+    return replace(target, parameters=parameters, seen=seen[:10])
+
+
+_Filled = tuple[list[Parameter], list[object], bool]
+
+
+def _filled(
+    parameters: list[Parameter], defaults: Mapping[str, ast.expr], call: ast.Call, scope: FileScope
+) -> _Filled | None:
+    """Return the parameters with a call's literals, the value of each (None: no literal), and whether all are known."""
     given: dict[str, ast.expr] = {}
-    plain = [p.name for p in target.parameters if not p.keyword]
+    plain = [p.word or p.name for p in parameters if not p.keyword]
     args = [part for a in call.args for part in _spread(a)]
     if any(isinstance(a, ast.Starred) for a in args) or len(args) > len(plain):
-        return target
+        return None
     given.update(zip(plain, args, strict=False))
     given.update({k.arg: k.value for k in call.keywords if k.arg})
-    found, row = [], []
-    defaults = _defaults(target.node)
-    for parameter in target.parameters:
-        node = given.get(parameter.name)
+    found, row, complete = [], list[object](), True
+    for parameter in parameters:
+        word = parameter.word or parameter.name
+        node = given.get(word)
         values = _literals(node, scope) if node is not None else ()
         if node is not None and not values and not parameter.fixed and not parameter.values and _closed(node):
             parameter = replace(parameter, fixed=source_text(node, 200))
@@ -157,20 +187,15 @@ def _with_arguments(target: Target, call: ast.Call, scope: FileScope) -> Target:
         found.append(
             replace(parameter, values=(*parameter.values, *(v for v in values if repr(v) not in known))[:50])
         )
-        default = defaults.get(parameter.name) if node is None else None
+        default = defaults.get(word) if node is None else None
         stands = values or (_literals(default, FileScope()) if default is not None else ())
         row.append(stands[0] if len(stands) == 1 else None)
-    complete = (
-        tuple(row)
-        if all(p.name not in given or r is not None for p, r in zip(found, row, strict=True))
-        else None
-    )
-    seen = (*target.seen, complete) if complete is not None and complete not in target.seen else target.seen
-    return replace(target, parameters=tuple(found), seen=seen[:10])
+        complete &= node is None or row[-1] is not None
+    return found, row, complete
 
 
-def _defaults(node: Function) -> dict[str, ast.expr]:
-    args = node.args
+def defaults_of(args: ast.arguments) -> dict[str, ast.expr]:
+    """Return {parameter: its default}."""
     plain = [a.arg for a in (*args.posonlyargs, *args.args)]
     found = dict(zip(plain[len(plain) - len(args.defaults) :], args.defaults, strict=True))
     found.update({a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None})
@@ -240,11 +265,30 @@ def parametrised(node: Function) -> Iterable[dict[str, ast.expr]]:
 
 
 class _Put(ast.NodeTransformer):
-    def __init__(self, row: dict[str, ast.expr]) -> None:
+    """Puts expressions in the place of names, of ``self.x`` as well."""
+
+    def __init__(self, row: Mapping[str, ast.expr]) -> None:
         self._row = row
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return self._row.get(node.id, node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        found = self._row.get(dotted(node))
+        if found is not None:
+            return found
+        node.value = self.visit(node.value)
+        return node
+
+
+def _assigned(body: Sequence[ast.stmt], known: dict[str, ast.expr]) -> dict[str, ast.expr]:
+    """Return what names stand for at the end of ``body``, each in terms of what its names stood for."""
+    found = dict(known)
+    for statement in body:
+        first = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if isinstance(first, ast.Name) and isinstance(statement, ast.Assign):
+            found[first.id] = _Put(found).visit(copy.deepcopy(statement.value))
+    return found
 
 
 def _row_ids(number: int, row: dict[str, ast.expr]) -> set[str]:
@@ -259,22 +303,24 @@ def _row_ids(number: int, row: dict[str, ast.expr]) -> set[str]:
     return {"-".join(parts), *given}
 
 
-def with_rows(node: Function, failed: Collection[str] = ()) -> list[ast.AST]:
+def with_rows(
+    node: Function, failed: Collection[str] = (), before: Mapping[str, ast.expr] | None = None
+) -> list[ast.AST]:
     """Return the test, and for each of its literal rows a copy with the row's values put in.
 
-    ``failed`` are the ids of the rows that failed, which come first.
+    ``failed`` are the ids of the rows that failed, which come first; ``before`` is what stands for names, and for
+    ``self.x``, when the test begins.
     """
     source = ast.unparse(ast.Module(body=list(node.body), type_ignores=[]))
     found: list[ast.AST] = [node]
     rows = list(enumerate(parametrised(node)))
     rows.sort(key=lambda item: _row_ids(*item).isdisjoint(failed))
+    known: dict[str, ast.expr] = dict(before or {})
     for _, row in rows[:50]:
-        found.append(_Put(row).visit(ast.parse(source)))
-    known: dict[str, ast.expr] = {}
+        local = _assigned(node.body, {**known, **row})
+        found.append(_Put(local).visit(ast.parse(source)))
+    known = _assigned(node.body, known)
     for statement in node.body:
-        first = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        if isinstance(first, ast.Name) and isinstance(statement, ast.Assign):
-            known[first.id] = statement.value
         if isinstance(statement, ast.For) and isinstance(statement.iter, (ast.List, ast.Tuple)):
             for turn in statement.iter.elts[:20]:  # for n, wanted in [(1, 2), (3, 4)]
                 names = getattr(statement.target, "elts", [statement.target])

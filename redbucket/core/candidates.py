@@ -5,14 +5,25 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from redbucket.core.calls import Target
+from redbucket.core.calls import Parameter, Target
 from redbucket.core.laws import Law, laws
 from redbucket.core.pytree import dotted
 from redbucket.core.widened import VARIANTS, strategy
 
+HELD = '''\
+def held(value):
+    """What a value holds: objects of two copies of a class are alike if they hold the same."""
+    if type(value) in (list, tuple):
+        return [type(value).__name__, *map(held, value)]
+    if isinstance(value, dict):
+        return {key: held(part) for key, part in value.items()}
+    slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
+    parts = {name: getattr(value, name) for name in slots if hasattr(value, name)}
+    parts.update(getattr(value, "__dict__", {}))
+    return (type(value).__name__, held(parts)) if parts and not isinstance(value, type) else value'''
 _SHOWN = 3
 OUTCOME = '''\
 def outcome(function, *args, **options):
@@ -56,7 +67,8 @@ class Candidate:
         """Return the built-in exceptions that the function raises by itself, as an ``except`` clause has them."""
         if self.by != "law" or self.law.name == "runs":
             return ""
-        raised = [n.exc for n in ast.walk(self.target.node) if isinstance(n, ast.Raise) and n.exc is not None]
+        raising = self.target.on.owner if self.target.on is not None else self.target.node
+        raised = [n.exc for n in ast.walk(raising) if isinstance(n, ast.Raise) and n.exc is not None]
         names = {dotted(e.func if isinstance(e, ast.Call) else e) for e in raised}
         known = sorted(
             n for n in names if isinstance(getattr(builtins, n, None), type) and n != "AssertionError"
@@ -83,9 +95,9 @@ def candidates(target: Target, copy: str | None, crash: bool) -> list[Candidate]
             continue
 
         def call(_drawn: dict[str, str] = drawn, **over: str) -> str:
-            return _call(target, _drawn, over)
+            return call_text(target, _drawn, over)
 
-        fitting = list(laws(target, list(drawn), call))
+        fitting = [*laws(target, list(drawn), call), *_of_object(target, drawn)]
         if crash:
             fitting.append(Law("runs", "it raises nothing", (call(),)))
         if copy is not None:
@@ -105,6 +117,8 @@ def candidates(target: Target, copy: str | None, crash: bool) -> list[Candidate]
 
 
 def _required(target: Target) -> set[str]:
+    if target.on is not None:
+        return {p.name for p in target.parameters if p.needed}
     args = target.node.args
     plain = [a.arg for a in (*args.posonlyargs, *args.args)]
     needed = set(plain[: len(plain) - len(args.defaults)])
@@ -119,40 +133,74 @@ def _fixed(target: Target, name: str) -> str:
     return next((p.fixed for p in target.parameters if p.name == name), "")
 
 
-def _arguments(target: Target, drawn: dict[str, str], over: dict[str, str]) -> str:
+def _arguments(parameters: Iterable[Parameter], drawn: Collection[str], over: Mapping[str, str]) -> str:
     parts, named = [], False
-    for parameter in target.parameters:
+    for parameter in parameters:
         name = parameter.name
         text = over.get(name) or (name if name in drawn else parameter.fixed)
         if not text:
             named = True  # a default: what comes after it goes by name
             continue
-        parts.append(f"{name}={text}" if named or parameter.keyword else text)
+        word = parameter.word or name
+        parts.append(f"{word}={text}" if named or parameter.keyword else text)
     return ", ".join(parts)
 
 
-def _call(target: Target, drawn: dict[str, str], over: dict[str, str]) -> str:
-    return f"{target.callee}({_arguments(target, drawn, over)})"
+def call_text(target: Target, drawn: Collection[str], over: Mapping[str, str], root: str = "") -> str:
+    """Return the text of a call with drawn arguments; ``root`` stands in the place of the function or the class."""
+    rest = _arguments((p for p in target.parameters if not p.own), drawn, over)
+    if target.on is None:
+        return f"{root or target.callee}({rest})"
+    return f"{_receiver(target, drawn, over, root)}.{target.name}({rest})"
+
+
+def _receiver(target: Target, drawn: Collection[str], over: Mapping[str, str], root: str = "") -> str:
+    """Return the text of what a method is called on."""
+    assert target.on is not None
+    name, maker = root or target.on.text, target.on.maker
+    if maker is None:
+        return name
+    own = _arguments((p for p in target.parameters if p.own), drawn, over)
+    return f"{name}.{maker}({own})" if maker else f"{name}({own})"
+
+
+def _of_object(target: Target, drawn: Collection[str]) -> list[Law]:
+    """Return the laws that hold a method's result against what it is called on."""
+    if target.on is None or target.on.maker is None:
+        return []
+    result, made = call_text(target, drawn, {}), _receiver(target, drawn, {})
+    return [
+        Law("not_less", "it is never less than what it is called on", (f"assert {result} >= {made}",)),
+        Law("not_more", "it is never more than what it is called on", (f"assert {result} <= {made}",)),
+        Law("greater", "it is greater than what it is called on", (f"assert {result} > {made}",)),
+        Law("same", "it is what it is called on", (f"assert {result} == {made}",)),
+    ]
 
 
 def _as_base(target: Target, copy: str, drawn: dict[str, str]) -> Law:
-    arguments = _arguments(target, drawn, {})
+    of_class = target.on is not None
+    name = target.on.owner.name if target.on is not None else target.name
     inner = "\n".join(f"    {line}" if line else "" for line in copy.splitlines())
-    says = f"Base's implementation of {target.name}, the oracle."
-    maker = f'def base():\n    """{says}"""\n{inner}\n    return {target.name}'
-    body = f"assert {result_of(target, list(drawn))} == outcome(base(), {arguments})"
+    says = f"Base's implementation of {name}, the oracle."
+    maker = f'def base():\n    """{says}"""\n{inner}\n    return {name}'
+    body = f"assert {result_of(target, drawn)} == {result_of(target, drawn, 'base()')}"
     return Law(
         "as_base",
         "it gives what base's implementation gives",
         (body,),
         imports=("from itertools import islice",),
-        helpers=f"{OUTCOME}\n\n\n{maker}",
+        helpers="\n\n\n".join([OUTCOME, *([HELD] if of_class else []), maker]),
     )
 
 
-def result_of(target: Target, names: Sequence[str]) -> str:
+def result_of(target: Target, drawn: Collection[str], root: str = "") -> str:
     """Return the text of what a call with drawn arguments gives or raises."""
-    return f"outcome({target.callee}, {_arguments(target, {name: name for name in names}, {})})"
+    if target.on is not None:
+        return f"held(outcome(lambda: {call_text(target, drawn, {}, root)}))"
+    arguments = _arguments(target.parameters, drawn, {})
+    return (
+        f"outcome({root or target.callee}, {arguments})" if arguments else f"outcome({root or target.callee})"
+    )
 
 
 def _examples(target: Target, given: Sequence[tuple[str, str]]) -> tuple[str, ...]:

@@ -183,6 +183,8 @@ def _together(drawn: list[str], kinds: dict[str, str], result: str, call: Call) 
 
 
 def _inverse(target: Target, drawn: list[str], call: Call) -> Iterator[Law]:
+    if target.on is not None:
+        return
     known = set(target.home.functions)
     prefix = target.callee.rpartition(".")[0]
     for left, right in (*_INVERSES, *((b, a) for a, b in _INVERSES)):

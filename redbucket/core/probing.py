@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from redbucket.core.answers import is_green, is_red
-from redbucket.core.candidates import OUTCOME, Candidate, result_of
+from redbucket.core.candidates import HELD, OUTCOME, Candidate, result_of
 from redbucket.core.classification import FAILING
 from redbucket.core.records import Outcome, Run, Test
 
@@ -40,8 +40,11 @@ class Probe:
     def source(self) -> str:
         """Return one file with all candidates, numbered; what they share is written once."""
         imports = dict.fromkeys(statement for one in self.some for statement in one.imports)
-        helpers = dict.fromkeys(one.law.helpers for one in self.some if one.law.helpers)
-        shared = OUTCOME if not any(text.startswith(OUTCOME) for text in helpers) else ""
+        # each function's copy of base under a name of its own
+        copies = {
+            text: f"base_{n}()" for n, text in enumerate(dict.fromkeys(o.law.helpers for o in self.some))
+        }
+        helpers = [text.replace("def base():", f"def {copies[text]}:") for text in copies if text]
         head = [
             "from collections import Counter",
             "from itertools import islice",
@@ -50,7 +53,9 @@ class Probe:
             *imports,
         ]
         tests = []
-        for number, one in enumerate(self.some):
+        for number, drafted in enumerate(self.some):
+            body = tuple(line.replace("base()", copies[drafted.law.helpers]) for line in drafted.law.body)
+            one = replace(drafted, law=replace(drafted.law, body=body)) if drafted.law.helpers else drafted
             tests.append(one.test(self._settings("generate"), _name("candidate", number)))
             if one.examples:
                 tests.append(one.test(self._settings("explicit"), _name("literal", number)))
@@ -58,7 +63,7 @@ class Probe:
                 alone = replace(one, examples=(example,))
                 tests.append(alone.test(self._settings("explicit"), _name("row", number, row)))
         tests += [self._results(number) for number in sorted(set(self._domains().values()))]
-        return "\n\n\n".join(["\n".join(head), *([shared] if shared else []), *helpers, *tests]) + "\n"
+        return "\n\n\n".join(["\n".join(head), *helpers, OUTCOME, HELD, *tests]) + "\n"
 
     def _rows(self, number: int) -> tuple[str, ...]:
         """Return the examples to be tried one by one: once for a function, against base's implementation."""

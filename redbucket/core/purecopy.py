@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Iterator
 
-from redbucket.core.filescope import FileScope, Function, full_name
+from redbucket.core.filescope import FileScope, Function, full_name, members
 from redbucket.core.pytree import dotted
 from redbucket.core.references import ImportRef
 from redbucket.core.supplies import UNPINNED, random_draw
@@ -23,17 +23,18 @@ _IMPURE_MODULES = (
     "subprocess.",
     "logging.",
     "threading.",
-    "warnings.",
     "io.",
 )
 _SAFE = ("os.path.", "sys.maxsize", "sys.maxunicode", "sys.version_info", "time.strftime", "time.gmtime")
 
 
-def pure_copy(home: FileScope, node: Function, module: str) -> str | None:
+def pure_copy(home: FileScope, node: Function | ast.ClassDef, module: str) -> str | None:
     """Return a source that defines ``node`` and what it needs of its file; ``None`` if it is not plainly pure.
 
-    ``module`` is the dotted name of the file's package, for relative imports.
+    ``module`` is the dotted name of the file's package, for relative imports. A class is pure if its methods change
+    nothing but their own object.
     """
+    with_classes = isinstance(node, ast.ClassDef)
     needed: dict[str, str] = {}
     todo = [node.name]
     while todo:
@@ -46,6 +47,14 @@ def pure_copy(home: FileScope, node: Function, module: str) -> str | None:
         if name in home.functions:
             source = home.functions[name]
             if not _is_pure(home, source):
+                return None
+            plain = ast.parse(ast.unparse(source))
+            _strip(plain)
+            needed[name] = ast.unparse(plain)
+            source = plain
+        elif with_classes and name in home.classes:
+            source = home.classes[name]
+            if not all(_is_pure(home, method, own=True) for method in members(source).values()):
                 return None
             plain = ast.parse(ast.unparse(source))
             _strip(plain)
@@ -81,7 +90,7 @@ def _order(home: FileScope, needed: dict[str, str]) -> Iterator[str]:
     """Yield the names as they must come: imports, then values and functions by line."""
     yield from (name for name in needed if name in home.imports)
     rest = [name for name in needed if name not in home.imports]
-    places = {**home.values, **home.functions}
+    places = {**home.values, **home.functions, **home.classes}
     yield from sorted(rest, key=lambda name: getattr(places.get(name), "lineno", 0))
 
 
@@ -100,15 +109,17 @@ def _statement(name: str, ref: ImportRef, module: str) -> str:
     return f"from {origin} import {ref.name}" + (f" as {name}" if name != ref.name else "")
 
 
-def _is_pure(home: FileScope, node: ast.AST) -> bool:
+def _is_pure(home: FileScope, node: ast.AST, *, own: bool = False) -> bool:
+    """Return whether a function is plainly pure; ``own``: it is a method, which may change its own object."""
     if any(
         isinstance(n, (ast.Global, ast.Nonlocal, ast.Await, ast.AsyncFor, ast.AsyncWith))
         for n in ast.walk(node)
     ):
         return False
-    if isinstance(node, ast.FunctionDef) and node.decorator_list:
+    if isinstance(node, ast.FunctionDef) and node.decorator_list and not own:
         return False
-    parameters = {a.arg for a in node.args.args} if isinstance(node, ast.FunctionDef) else set()
+    args = node.args.args if isinstance(node, ast.FunctionDef) else []
+    parameters = {a.arg for a in args[own:]}
     for part in ast.walk(node):
         stored = isinstance(part, (ast.Attribute, ast.Subscript)) and isinstance(
             part.ctx, (ast.Store, ast.Del)

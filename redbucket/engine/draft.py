@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from redbucket.core.answers import first_line
-from redbucket.core.calls import Target, targets, with_rows
+from redbucket.core.calls import Target, with_rows
 from redbucket.core.candidates import Candidate, candidates, proposal
 from redbucket.core.drafted import MissDraft, Proposal
 from redbucket.core.errors import Misused, RedbucketError, Undecided, WorldFailed
 from redbucket.core.filescope import FileScope, members
 from redbucket.core.ghost import ghost_probe, ghost_tests
+from redbucket.core.methods import begun
+from redbucket.core.missedcalls import targets
 from redbucket.core.oneexample import Form, read_test
 from redbucket.core.patch import FILE_MODE, Entry
 from redbucket.core.plural import plural
@@ -107,7 +109,8 @@ class Draft:
         message = str(row.get("message", ""))
         found: dict[str, Target] = {}
         failed = {one.partition("[")[2].removesuffix("]") for one in (nodeid, *also)}
-        for part in with_rows(node, failed):
+        owner = scope.classes.get(name.partition(".")[0]) if "." in name else None
+        for part in with_rows(node, failed, begun(scope, owner, node)):
             for target in targets(scope, part, message):
                 found.setdefault(target.callee, target)
                 known = found[target.callee]
@@ -180,8 +183,10 @@ class Draft:
         every: list[Candidate] = []
         for target in near:
             module = self._module(target)
-            every += candidates(target, pure_copy(target.home, target.node, module), crash)
-            every += self._ghost(target, every, notes)
+            whole = target.on.owner if target.on is not None else target.node
+            every += candidates(target, pure_copy(target.home, whole, module), crash)
+            if target.on is None:  # the ghostwriter writes for functions
+                every += self._ghost(target, every, notes)
         every = every[:_MOST]
         if not every:
             notes.append("no domain is known for its parameters: annotate them, or pass literals in the test")

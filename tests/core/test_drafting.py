@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, strategies
 from hypothesis import strategies as st
 
-from redbucket.core.calls import Parameter, Target, targets, with_rows
+from redbucket.core.calls import Parameter, Target, with_rows
 from redbucket.core.candidates import candidates, proposal
 from redbucket.core.filescope import read_scope
 from redbucket.core.ghost import ghost_tests
+from redbucket.core.missedcalls import targets
 from redbucket.core.oneexample import Form, read_test
 from redbucket.core.probing import Probe
 from redbucket.core.prompt import answer_text, prompt
