@@ -51,6 +51,8 @@ class AxisTrials:
     notes: list[str] = field(default_factory=list)
     wavered: bool = False
     tally: Tally = field(init=False)
+    _whole: set[str] = field(default_factory=set)
+    _cut: str = ""
 
     def __post_init__(self) -> None:
         self.tally = Tally(self.fails if self.steady else None)
@@ -98,7 +100,7 @@ class AxisTrials:
         self.say(f"trying another {axis.cause}")
         found = self._rates(axis) if axis.rates else self._again(axis) if axis.again else self._pinned(axis)
         if found is None:
-            (self.untried if self.over() else self.tried).append(axis.cause)
+            self._done([axis])
         return found
 
     def _screened(self) -> tuple[set[str], list[tuple[Axis, Variant]]]:
@@ -133,8 +135,18 @@ class AxisTrials:
         self.say(f"trying another {', '.join(axis.cause for axis in waiting)}")
         found = self._followed([(axis, variant) for axis in waiting for variant in axis.variants])
         if found is None and not self.wavered:
-            (self.untried if self.over() else self.tried).extend(axis.cause for axis in waiting)
+            self._done(waiting)
         return found
+
+    def _done(self, axes: Sequence[Axis]) -> None:
+        """They did not flip it, as far as there was time, and the test was there at all."""
+        for axis in axes:
+            if self.over():
+                self.untried.append(axis.cause)
+            elif axis.cause not in self._whole:
+                self.untried.append(f"{axis.cause} (no run of it was whole)")
+            else:
+                self.tried.append(axis.cause)
 
     def _followed(self, every: Sequence[tuple[Axis, Variant]]) -> Found | None:
         """Take one look with each of these values; confirm what flips."""
@@ -161,7 +173,12 @@ class AxisTrials:
             yield from seen
 
     def _count(self, changes: str, name: str, run: Run, test: Test) -> None:
+        if run.broken and not self._cut:
+            self._cut = run.broken.removeprefix(f"{run.source}: ")
+            self.notes.append(f"a run was cut short, and counts for nothing ({changes}, {name}): {self._cut}")
         if _ran(run, test):
+            if name != _AS_IT_IS.name:
+                self._whole.add(changes)
             self.tally.add(changes, name, test.outcome, aside=name == _AS_IT_IS.name)
 
     def _confirmed(self, axis: Axis, variant: Variant) -> Found | None:

@@ -140,12 +140,7 @@ class Explain:
         began = self.clock()
         (first,) = self.bench.run([self.specs.make(self.world)])
         took = self.clock() - began
-        if first.broken:
-            raise Undecided(
-                "record-incomplete",
-                f"the suite did not run to its end: {first.broken.removeprefix(f'{first.source}: ')}",
-                "fix what ends the run early",
-            )
+        _require_whole([first], "the suite")
         self.nodeid = self._named(first.tests)
         self._suite = tuple(first.tests)
         self.plugins = tuple(first.session.plugins)
@@ -153,6 +148,8 @@ class Explain:
         whole = [self.specs.make(self.world) for _ in range(CONFIRMED - 1)]
         lone = [self._spec((self.nodeid,), "alone") for _ in range(CONFIRMED)]
         runs = self.bench.run([*whole, *lone])
+        # a run that ended before the test is no failure of it
+        _require_whole([run for run in runs if self.nodeid not in run.tests], "a run of it")
         suites = [first, *runs[: len(whole)]]
         # a cold first run is not what the suite takes, and neither is one on a machine that was idle just then
         self.suite_seconds = took - first.duration + median(run.duration for run in suites)
@@ -261,7 +258,8 @@ class Explain:
                 found = self._search(tuple(run.tests), alone_fails=by_itself, how=f"in the {how} order")
                 if found is not None:
                     return found
-        self.tried.append("order")
+        whole = not runs or not all(run.broken for run in runs)
+        (self.tried if whole else self.untried).append("order" if whole else "order (no run of it was whole)")
         return None
 
     def _shuffled_by_itself(self, alone_fails: bool) -> Found | None:
@@ -320,6 +318,16 @@ class Explain:
 
     def _make(self, condition: str, **over: Any) -> RunSpec:
         return self.specs.make(self.world, condition, **over)
+
+
+def _require_whole(runs: Iterable[Run], what: str) -> None:
+    for run in runs:
+        if run.broken:
+            raise Undecided(
+                "record-incomplete",
+                f"{what} did not run to its end: {run.broken.removeprefix(f'{run.source}: ')}",
+                "fix what ends the run early",
+            )
 
 
 def _fails(test: Test) -> bool:

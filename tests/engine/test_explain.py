@@ -229,10 +229,34 @@ def test_a_run_that_was_cut_short_is_no_failure(mixed: bool) -> None:
     turn = itertools.count()
     bench = Cut(lambda spec, before: mixed and next(turn) % 3 == 0, [*NAMES, X])
     specs = Specs(trees={"": "tree"}, seed="7", roots=(".",), timeout=1)
-    found = Explain(
-        X, "", specs, bench, axes(specs.other_seed, NOW, 6, "7"), lambda step: None, lambda: 0.0
-    ).run()
-    assert found is None
+    work = Explain(X, "", specs, bench, axes(specs.other_seed, NOW, 6, "7"), lambda step: None, lambda: 0.0)
+    assert work.run() is None
+    # what was not seen was not tried
+    assert "load (no run of it was whole)" in work.untried and "load" not in work.tried
+    assert any("cut short" in note and "killed" in note for note in work.notes)
+
+
+@pytest.mark.parametrize("how", ["alone", "plain", "reversed"])
+def test_runs_that_end_before_the_test_say_nothing_of_it(how: str) -> None:
+    import msgspec
+
+    class Cut(Process):
+        def _one(self, spec: RunSpec) -> Run:
+            run = super()._one(spec)
+            first = spec.run_id == 1
+            cut = how in (spec.condition, spec.order) or (how == "reversed" and spec.order == "shuffled")
+            return run if first or not cut else msgspec.structs.replace(run, broken="killed", tests={})
+
+    bench = Cut(lambda spec, before: False, [*NAMES, X])
+    specs = Specs(trees={"": "tree"}, seed="7", roots=(".",), timeout=1)
+    work = Explain(X, "", specs, bench, axes(specs.other_seed, NOW, 6, "7"), lambda step: None, lambda: 0.0)
+    if how == "reversed":
+        assert work.run() is None
+        assert "order (no run of it was whole)" in work.untried and "order" not in work.tried
+        return
+    with pytest.raises(Undecided) as caught:
+        work.run()
+    assert "killed" in caught.value.reason
 
 
 def test_midnight_is_looked_for_in_the_zone_where_it_is_one() -> None:
