@@ -28,7 +28,7 @@ def revision(context: click.Context, parameter: click.Parameter, value: str | No
     return value
 
 
-FORMATS = ("text", "json", "sarif", "junit", "markdown", "html")
+FORMATS = ("text", "json", "sarif", "junit", "markdown", "html", "github")
 
 
 def _within(context: click.Context, parameter: click.Parameter, folder: Path) -> Path:

@@ -1,11 +1,11 @@
-"""From a report to text, JSON, SARIF, JUnit XML, Markdown or HTML; pure: a report in, one string out."""
+"""From a report to text, JSON, SARIF, JUnit XML, Markdown, annotations or HTML; pure: a report in, one string out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from redbucket.core.report import GateReport
-from redbucket.formats import as_json, junit, markdown, sarif, text
+from redbucket.formats import as_json, github, junit, markdown, sarif, text
 
 
 def _html(report: GateReport, *, width: int = 80, color: bool = False, verbose: bool = False) -> str:
@@ -22,4 +22,5 @@ FORMATS: dict[str, Callable[..., str]] = {
     "junit": junit.render,
     "markdown": markdown.render,
     "html": _html,
+    "github": github.render,
 }

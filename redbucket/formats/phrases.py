@@ -183,6 +183,12 @@ def quiet_count(report: GateReport, groups: dict[Group, list[Row]], group: Group
     return len(groups[group]) or report.counts.get(bucket.value, 0)
 
 
+def file_in(nodeid: str) -> str:
+    """Return the file that an id names, "" for none: unittest's dotted ids name none."""
+    file, colons, _ = nodeid.partition("::")
+    return file if colons or "/" in file or file.endswith(".py") else ""
+
+
 def state(row: Row) -> str:
     """Return introduced, already red, already noisy or ""."""
     if row.state or row.introduced is None:

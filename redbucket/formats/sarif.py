@@ -159,7 +159,7 @@ def _result(
     at_path: str | None = None,
 ) -> dict[str, Any]:
     """Return one result. ``at_path`` is where a test was looked up: it moves, and identifies nothing."""
-    place = path or at_path or _file(nodeid or "")
+    place = path or at_path or phrases.file_in(nodeid or "")
     location: dict[str, Any] = {
         "physicalLocation": {
             # Code scanning shows nothing that has no file and line: the root stands for the whole.
@@ -176,12 +176,6 @@ def _result(
         "locations": [location],
         "key": f"{rule}\0{path or ''}\0{nodeid or ''}",
     }
-
-
-def _file(nodeid: str) -> str:
-    """Return the file that an id names; unittest's dotted ids name none."""
-    file, colons, _ = nodeid.partition("::")
-    return file if colons or "/" in file or file.endswith(".py") else ""
 
 
 def _uri(path: str) -> str:

@@ -40,7 +40,7 @@ def guards(shop: Shop, *more: str | Path) -> tuple[str | Path, ...]:
     return ("guard", "-C", shop.path, "--base", "main", "--head", "agent/fix", *more)
 
 
-@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "markdown", "html"])
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "markdown", "html", "github"])
 def test_each_form_goes_to_stdout_alone(green: Shop, form: str) -> None:
     ended = redbucket(*words(green, "--format", form))
     assert (ended.exit_code, ended.err) == (0, "")
@@ -54,6 +54,8 @@ def test_each_form_goes_to_stdout_alone(green: Shop, form: str) -> None:
         assert len(list(ElementTree.fromstring(ended.out).iter("testcase"))) >= 3
     elif form == "markdown":
         assert ended.out.startswith("#") or "**" in ended.out
+    elif form == "github":
+        assert ended.out.startswith("::notice title=redbucket%3A ACCEPT::")
     elif form == "html":
         assert ended.out.startswith("<!DOCTYPE html>")
         assert ended.out.endswith("</html>\n")
@@ -256,7 +258,7 @@ def test_a_refusal_repeats_the_command_that_was_given(tmp_path: Path) -> None:
     assert again in redbucket("guard", "-C", shop.path, *words[1:]).out
 
 
-@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "markdown", "html"])
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "markdown", "html", "github"])
 def test_a_saved_report_gives_what_the_gate_would_have_given(green: Shop, tmp_path: Path, form: str) -> None:
     saved = tmp_path / "verdict.json"
     assert redbucket(*guards(green, "--format", "json", "--output", saved)).exit_code == 0
