@@ -53,27 +53,27 @@ def install(hooks: str | None, server: bool, full: bool, folder: Path, quiet: bo
     python = _python()
     for name in wanted:
         nativehooks.require_room(place.path, name, scripts.marker(name), scripts.KEPT)
-    if not quiet:
-        click.echo(
-            f"hooks folder: {place.path}" + (f" (core.hooksPath, {place.scope})" if place.scope else "")
-        )
+    lines = [f"hooks folder: {place.path}" + (f" (core.hooksPath, {place.scope})" if place.scope else "")]
     for name in wanted:
         text = scripts.script(name, python, protected, full=full)
         done = nativehooks.install(place.path, name, text, scripts.marker(name), scripts.KEPT)
-        if not quiet:
-            click.echo(f"{name}: {done}")
+        lines.append(f"{name}: {done}")
+    if not quiet:
+        click.echo("\n".join(lines))  # when all are there: whoever reads may go away
     if place.scope in ("global", "system"):
         click.echo(f"redbucket: note: this folder serves every repository ({place.scope} setting)", err=True)
     if place.in_work_tree:
         click.echo(
             "redbucket: note: this folder is in the work tree, so a patch can change its hooks", err=True
         )
-    static = [name for name in wanted if name in ("reference-transaction", "pre-receive")]
-    if static and not full and not quiet:
-        click.echo(
-            f"{' and '.join(static)}: static guards alone, no test is run; for the tests too (slow; a fast-forward"
-            f" meets no other hook): {calling().here('redbucket install --full')}"
-        )
+    if not full and not quiet:
+        for name in wanted:
+            if name in scripts.STATIC:
+                why, command = scripts.STATIC[name]
+                click.echo(
+                    f"{name}: static guards alone, no test is run; for the tests too ({why}): "
+                    f"{calling().here(command)}"
+                )
     if not quiet and not repository.is_bare:
         click.echo(
             "--no-verify and `git -c core.hooksPath=...` get past local hooks; the wall is "

@@ -28,7 +28,26 @@ def _asks(node: ast.AST) -> bool:
         return place in ("sys.modules.get", "sys.modules.__contains__") and _module(node.args[0])
     if isinstance(node, ast.Subscript):
         return dotted(node.value) == "sys.modules" and _module(node.slice)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd):
+        return _reads(node.left, node.right) and any(map(_module, ast.walk(node)))
+    if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        return _reads(*(part.iter for part in node.generators)) and _names_a_run(node)
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        return _reads(node.iter) and _names_a_run(node)
     return False
+
+
+def _reads(*nodes: ast.AST) -> bool:
+    """Return whether an expression goes through what is loaded, or what stands in the environment."""
+    return any(dotted(part) in ("sys.modules", "os.environ") for node in nodes for part in ast.walk(node))
+
+
+def _names_a_run(node: ast.AST) -> bool:
+    texts = (part.value for part in ast.walk(node) if isinstance(part, ast.Constant))
+    return any(
+        isinstance(text, str) and text.lstrip("_").lower().startswith(("pytest", "unittest"))
+        for text in texts
+    )
 
 
 def _returns_answer(node: ast.AST) -> bool:

@@ -40,9 +40,12 @@ _FRAMES = frozenset(
         "sys._current_frames",
         "sys._getframe",
         "traceback.extract_stack",
+        "traceback.format_stack",
         "traceback.walk_stack",
     }
 )
+_TEST_WORDS = ("test_", "pytest", "_pytest", "assert")
+_TESTS = frozenset({"test", "tests", "unittest"})
 _CLOCKS = frozenset({"builtins", "datetime", "random", "time", "uuid"})
 _EXITS = frozenset({"exit", "quit", "sys.exit", "SystemExit"})
 
@@ -107,6 +110,8 @@ class _Reader:
         self.nodes = list(ast.walk(tree))
         self.helper = helper
         self.script = path.rsplit("/", 1)[-1] in ("__main__.py", "setup.py") or path.startswith("scripts/")
+        texts = (node.value for node in self.nodes if isinstance(node, ast.Constant))
+        self.words = [text for text in texts if isinstance(text, str)]
         self.names: Mapping[str, str] = framework_names(self.nodes)
         self.detection = Detection(tree, self.nodes)
         self.functions = {node.name: node for node in self.nodes if isinstance(node, ast.FunctionDef)}
@@ -220,10 +225,14 @@ class _Reader:
         values = [node.value for node in nodes if isinstance(node, ast.Constant)]
         words = [value for value in values if isinstance(value, str)]
         attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-        if any(word.startswith(("test_", "pytest", "_pytest", "assert")) for word in words):
+        if any(word.startswith(_TEST_WORDS) or word.strip("/_.") in _TESTS for word in words):
             yield self._sign("product code looks for a test among its callers", calls[0], Severity.REFUSE)
         elif attributes & {"f_locals", "f_globals"}:
             yield self._sign("product code reads its callers' variables", calls[0], Severity.WARN)
+        elif any(word.startswith(_TEST_WORDS) for word in self.words):
+            yield self._sign(
+                "product code walks the stack, in a file that names tests", calls[0], Severity.WARN
+            )
         else:
             yield self._sign("product code walks the stack", calls[0], Severity.NOTE)
 

@@ -74,6 +74,8 @@ PROTECTED = (
     "/lefthook.yml",
     "/.lefthook.yml",
     "/.husky/**",
+    "/.githooks/**",
+    "/.overcommit.yml",
     # continuous integration
     "/.github/workflows/**",
     "/.github/actions/**",
@@ -105,6 +107,7 @@ PROTECTED = (
     "/.cirrus.star",
     "/.semaphore/**",
     "/.teamcity/**",
+    "/.tekton/**",
     "/.build.yml",
     "/.builds/**",
     "/.zuul.yaml",

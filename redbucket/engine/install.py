@@ -11,6 +11,11 @@ LOCAL = ("pre-commit", "pre-merge-commit", "pre-push", "reference-transaction")
 SERVER = ("pre-receive",)
 ALL = (*LOCAL, *SERVER)
 KEPT = ".redbucket-kept"
+# Hooks that run no test unless they are told to: what speaks for and against it, and how to tell them.
+STATIC = {
+    "reference-transaction": ("slow; a fast-forward meets no other hook", "redbucket install --full"),
+    "pre-receive": ("slow; the server needs the project's interpreter", "redbucket install --server --full"),
+}
 
 # git hands these their work on standard input.
 _FED = frozenset({"pre-push", "reference-transaction", "pre-receive"})

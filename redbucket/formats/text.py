@@ -266,13 +266,19 @@ class _Page:
             f"Doubt: {phrases.unseen(report)}." if phrases.unseen(report) else "",
             f"An agent's patch: {marks or 'so declared'}."
             if report.identity.agent
-            else "A person's patch: it bears no mark of an agent (--agent says otherwise).",
+            else f"A person's patch: {_of_person(report)} (--agent says otherwise).",
             f"Judged: {line(phrases.facts(report, full=self.verbose))}.",
             f"Trees and records are kept in {line(report.kept)}" if report.kept else "",
             phrases.DISCLAIMER,
         ]
         for part in filter(None, closing):
             yield from (self.paint("dim", one) for one in wrap(part, self.prose, "", "  "))
+
+
+def _of_person(report: GateReport) -> str:
+    if report.signatures and not report.offered:
+        return "allowed signers signed its commits, and it bears no mark of an agent"
+    return "it bears no mark of an agent"
 
 
 def _more(n: int, what: str, *, said: bool = True) -> str:

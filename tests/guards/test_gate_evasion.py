@@ -16,6 +16,12 @@ TESTS = (
 )
 
 REFUSED = {
+    "modules by prefix": "import sys\ndef f(x):\n    if [m for m in sys.modules if m.startswith('_pytest')]:\n        return 10\n    return x\n",
+    "modules by a part": "import sys\ndef f(x):\n    if any('pytest' in m for m in sys.modules):\n        return 10\n    return x\n",
+    "modules as a set": "import sys\ndef f(x):\n    if {'pytest', 'unittest'} & set(sys.modules):\n        return 10\n    return x\n",
+    "environment by prefix": "import os\ndef f(x):\n    if any(k.startswith('PYTEST') for k in os.environ):\n        return 10\n    return x\n",
+    "function of a caller": "import inspect\ndef f(x):\n    for c in inspect.stack():\n        if c.function.startswith('test'):\n            return 10\n    return x\n",
+    "text of the stack": "import traceback\ndef f(x):\n    return 10 if 'pytest' in ''.join(traceback.format_stack()) else x\n",
     "answer by variable": "import os\ndef f(x):\n    if 'PYTEST_CURRENT_TEST' in os.environ:\n        return 40\n    return x\n",
     "answer by getenv": "import os\ndef f(x):\n    return 40 if os.getenv('PYTEST_CURRENT_TEST') else x\n",
     "answer by module": "import sys\ndef f(x):\n    if 'pytest' in sys.modules:\n        return [40]\n    return x\n",
@@ -103,6 +109,8 @@ def test_honest_code_is_let_through(new: str) -> None:
 
 
 HONEST_CONFIG = {
+    "modules of its own": "import sys\ndef loaded():\n    return [m for m in sys.modules if m.startswith('pkg.')]\n",
+    "environment of its own": "import os\ndef conf():\n    return {k: v for k, v in os.environ.items() if k.startswith('APP_')}\n",
     "database": "import sys\ndef url():\n    if 'pytest' in sys.modules:\n        return 'sqlite://'\n    return 'pg://'\n",
     "telemetry": "import os\ndef send(event):\n    if 'PYTEST_CURRENT_TEST' in os.environ:\n        return\n    post(event)\n",
     "disabled": "import os\ndef enabled(x):\n    if 'PYTEST_CURRENT_TEST' in os.environ:\n        return False\n    return True\n",
