@@ -76,6 +76,7 @@ class Aside:
         """Put the test's own numbers back where they stood."""
         _drawn[0] = used()
         _number[0] = self._number
+        _pin_loaded(self._number)  # what was imported meanwhile starts as for any other test
         for put, state in self._saved:
             put(state)
 
