@@ -211,11 +211,16 @@ def doubt(value: float | None) -> str:
 
 def outcomes(row: Row, *, conditions: bool = True) -> str:
     """Return the outcomes by world, compactly: "patch FFF  base ..."; with ``conditions`` each experiment's too."""
-    return "  ".join(
+    return "  ".join(outcome_parts(row, conditions=conditions))
+
+
+def outcome_parts(row: Row, *, conditions: bool = True) -> list[str]:
+    """Return the parts of ``outcomes``, a world or an experiment each."""
+    return [
         f"{world(name)} {_letters(kinds)}"
         for name, kinds in row.outcomes.items()
         if kinds and (conditions or " " not in name)
-    )
+    ]
 
 
 def legend(rows: Iterable[Row]) -> str:

@@ -193,7 +193,7 @@ class _Page:
         yield ""
         yield self.paint("bold", f"{Group.PASSED.value}: {plural(len(rows), 'test')}")
         for row in rows:
-            words = [line(row.nodeid), line(phrases.outcomes(row))]
+            words = [line(row.nodeid), *self.outcomes(row)]
             if row.fixtures:
                 words.append(f"fixtures: {', '.join(map(line, row.fixtures))}")
             yield from flow(filter(None, words), self.width, "  ", "      ")
@@ -203,11 +203,16 @@ class _Page:
         odds = phrases.doubt(row.doubt)
         said = [
             line(phrases.state(row)),
-            line(phrases.outcomes(row, conditions=self.verbose)),
+            *self.outcomes(row),
             f"cause: {line(row.cause)}" if row.cause else "",
             f"doubt {odds}" if odds else "",
         ]
-        words = [f"{part}{';' if any(said[i + 1 :]) else ''}" for i, part in enumerate(said) if part]
+        # what ends in a blank goes on with the next outcome
+        words = [
+            part if part.endswith(" ") else f"{part}{';' if any(said[i + 1 :]) else ''}"
+            for i, part in enumerate(said)
+            if part
+        ]
         if words:
             yield from flow(words, self.width, "      ", "      ")
         if row.why:
@@ -225,6 +230,11 @@ class _Page:
         if self.verbose:
             yield from self.evidence(row)
         yield from self.excerpt(row.message)
+
+    def outcomes(self, row: Row) -> list[str]:
+        """Return the outcomes as words of a line, each but the last with a blank behind it."""
+        parts = list(map(line, phrases.outcome_parts(row, conditions=self.verbose)))
+        return [f"{part} " for part in parts[:-1]] + parts[-1:]
 
     def evidence(self, row: Row) -> Iterator[str]:
         tried = [] if row.experiments else row.tried

@@ -19,6 +19,16 @@ from tests.formats import reports as r
 ALL = (r.FULL, r.BROKEN, r.GREEN, r.EMPTY)
 
 
+def test_many_experiments_are_wrapped() -> None:
+    names = ("alone", "reversed", "hash-seed 1", "hash-seed 2", "seed 1", "seed 2")
+    outcomes = {"H": ["failed"] * 3, "B": ["passed"]}
+    outcomes |= {f"{world} {name}": ["failed"] for world in "HB" for name in names}
+    row = msgspec.structs.replace(r.MISS, outcomes=outcomes)
+    out = render(msgspec.structs.replace(r.FULL, tests=[row]), verbose=True)
+    assert max(columns(line) for line in out.splitlines() if "$ " not in line) <= 80
+    assert "patch FFF  base .  patch alone F  patch reversed F" in out
+
+
 @pytest.mark.parametrize("report", ALL)
 @pytest.mark.parametrize("width", [80, 200])
 @pytest.mark.parametrize("verbose", [False, True])
