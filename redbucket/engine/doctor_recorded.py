@@ -12,6 +12,7 @@ from redbucket.core.report import GateReport
 from redbucket.engine.doctor import Check, fail, ok, warn
 
 _FEW = 3
+_LINES = 8  # what a person may copy from a terminal
 
 
 def lock(report: GateReport, manifests: Sequence[str], fixtures: int) -> Check:
@@ -73,12 +74,15 @@ def line_ends(attributes: Attributes, paths: Sequence[str], patterns: Sequence[s
     reaching = {pattern: Matcher([pattern]) for pattern in patterns if not pattern.startswith("!")}
     covering = [name for name, each in reaching.items() if any(map(each.matches, touched))]
     alone = [path for path in touched if not any(reaching[name].matches(path) for name in covering)]
-    lines = ", ".join(f"{_word(pattern)} -text" for pattern in (*covering, *map(literal, alone)))
+    lines = [f"{_word(pattern)} -text" for pattern in (*covering, *map(literal, alone))]
+    said = f"put into .gitattributes, a line each: {', '.join(lines)}"
+    if len(lines) > _LINES:
+        said = f"give each of [fixtures] paths a line in .gitattributes: {', '.join(lines[:_FEW])}, and so on"
     return warn(
         "fixture-line-ends",
         f"core.autocrlf or eol=crlf would change the bytes of {plural(len(touched), 'fixture')}: "
         f"{shown(touched, _FEW)}",
-        f"put into .gitattributes, a line each: {lines}",
+        said,
     )
 
 

@@ -25,6 +25,7 @@ OURS = (
     *(paths[0] for paths in inithooks.SETTINGS.values()),
 )
 _SHOWN = 3
+_PATTERNS = 8
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,9 @@ def _own_code(seen: Sighting, trial: Trial) -> list[tuple[str, str]]:
 
 
 def _fixture_rows(plan_: Plan, recorded: int, trial: Trial | None) -> list[tuple[str, str]]:
-    where = ", ".join(plan_.policy.fixtures.paths)
+    paths, usual = plan_.policy.fixtures.paths, Policy().fixtures.paths
+    # all of them stand in the proposed policy; here those that this repository brought
+    where = ", ".join(paths) if len(paths) <= _PATTERNS else _few([p for p in paths if p not in usual])
     rows = [
         ("fixtures", f"{plural(recorded, 'recorded file')} under {where}" if recorded else "none was seen")
     ]

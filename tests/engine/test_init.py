@@ -60,6 +60,15 @@ def test_the_policy_says_what_was_seen() -> None:
     assert "timeout" not in proposed.text
 
 
+def test_many_fixture_folders_are_not_all_told() -> None:
+    reads = {f"tests/part{n}/data/x.json": 1 for n in range(20)}
+    many = Trial(count=1, files=frozenset({"tests/test_shop.py"}), reads=reads, elapsed=1, longest=1)
+    sighting = seen(trial=many, paths=frozenset({"shop.py", "tests/test_shop.py", *reads}))
+    plan = init.plan(sighting, Configured({}), ())
+    row = dict(init.sightings(sighting, plan, 20))["fixtures"]
+    assert row == ("20 recorded files under tests/part0/**, tests/part1/**, tests/part10/** and 17 more")
+
+
 def test_slow_tests_get_time() -> None:
     slow = Trial(count=1, elapsed=900, longest=45)
     found = parse(policy_of(seen(trial=slow)).text.encode(), "redbucket.toml")

@@ -9,9 +9,11 @@ import pytest
 
 from redbucket.app.recorded_health import checks
 from redbucket.app.session import session
+from redbucket.core.attributes import Attributes
 from redbucket.core.checksums import write
 from redbucket.edges.progress import Progress
 from redbucket.engine.doctor import Check
+from redbucket.engine.doctor_recorded import line_ends
 from redbucket.engine.protected import policy_at
 from tests.gitkit import Content, Repo
 
@@ -112,6 +114,14 @@ def test_line_ends_are_pinned_by_the_patterns_that_reach_the_fixtures(repo: Repo
     lines = remedy.partition(": ")[2].split(", ")
     repo.commit({".gitattributes": "\n".join(lines) + "\n"})
     assert "fixture-line-ends" not in look(repo)
+
+
+def test_many_patterns_are_not_all_told() -> None:
+    check = line_ends(Attributes([]), [f"d{n}/a.txt" for n in range(50)], [f"d{n}/**" for n in range(60)])
+    assert check is not None
+    assert check.remedy == (
+        "give each of [fixtures] paths a line in .gitattributes: d0/** -text, d1/** -text, d2/** -text, and so on"
+    )
 
 
 def test_what_has_no_line_ends_is_not_changed_by_any(repo: Repo) -> None:
