@@ -326,7 +326,7 @@ def _require_whole(runs: Iterable[Run], what: str) -> None:
             raise Undecided(
                 "record-incomplete",
                 f"{what} did not run to its end: {run.broken.removeprefix(f'{run.source}: ')}",
-                "fix what ends the run early",
+                "raise --budget" if "time budget" in run.broken else "fix what ends the run early",
             )
 
 

@@ -61,7 +61,7 @@ def test_a_page_shows_the_experiments(tmp_path: Path) -> None:
     files = {"cart.py": SOURCE, "tests/test_cart.py": CART}
     small = Shop.open(tmp_path, files, rules=policy(PYTEST))
     small.patch({"cart.py": SOURCE + "# more\n"})
-    words = ("explain", NOISY, "-C", small.path, "--base", "main", "--head", "agent/fix", "--budget", "5")
+    words = ("explain", NOISY, "-C", small.path, "--base", "main", "--head", "agent/fix", "--budget", "60")
     ended = redbucket(*words, "--format", "html")
     assert ended.out.startswith("<!DOCTYPE html>"), ended.err
     assert '<th scope="row">in the suite</th><td>nothing</td>' in ended.out
