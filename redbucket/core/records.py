@@ -187,6 +187,9 @@ class Test(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     inputs: tuple[int, ...] = ()
 
 
+_BY_ITSELF = ("the process ", "the session ", "the test runner stopped", "have no result", "never ended")
+
+
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     """One run as the classifier sees it.
 
@@ -224,3 +227,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     duration: float = 0.0
     nonce: str = ""
     header: Header | None = None
+
+    @property
+    def ended_early(self) -> bool:
+        """Return whether the process under test ended by itself before it was done: its own code can do that.
+
+        What else breaks a run off comes from outside: a time budget, an interrupt, a changed interpreter.
+        """
+        return any(words in self.broken for words in _BY_ITSELF)

@@ -182,8 +182,12 @@ class Oracle:
                 self.untried += len(todo) - start
                 break
             for (mutant, _), run in zip(batch, self.bench.run([spec for _, spec in batch]), strict=True):
-                found[mutant] = _judged(mutant, world, tree, run)
-                self.keep(found[mutant])
+                tried = _judged(mutant, world, tree, run)
+                if tried is None:
+                    self.untried += 1
+                    continue
+                found[mutant] = tried
+                self.keep(tried)
         return found
 
     def _spec(self, world: str, tree: str, mutant: Mutant, tests: Sequence[Test]) -> RunSpec:
@@ -219,9 +223,12 @@ class Oracle:
         return found
 
 
-def _judged(mutant: Mutant, world: str, tree: str, run: Run) -> Tried:
+def _judged(mutant: Mutant, world: str, tree: str, run: Run) -> Tried | None:
+    """Return what a run says of a mutant; None where it was broken off from outside: that is not the mutant's doing."""
     red = [t for t in run.tests.values() if t.outcome in FAILING]
     missing = not run.tests and bool(run.errors)
+    if run.broken and not run.ended_early and not red:
+        return None
     hung = bool(red) and all(t.outcome is Outcome.TIMEOUT for t in red)
     by = (
         red[0].nodeid

@@ -216,8 +216,11 @@ class Review:
             tree = self.objects.write_tree(self._drawing["B"], {mutant.path: entry})
             specs.append(self.specs.make("B", "review mutant", tree=tree, files=(self.place,)))
         runs = self.bench.run(specs)
-        killed, survivors = 0, []
+        killed, tried, survivors = 0, 0, []
         for mutant, run in zip(chosen, runs, strict=True):
+            if run.broken and not run.ended_early:
+                continue  # broken off from outside: it says nothing of the fault
+            tried += 1
             if is_green(self.mine(name, run)) and not run.broken:
                 survivors.append(
                     Survivor(
@@ -229,7 +232,7 @@ class Review:
                 )
             else:
                 killed += 1
-        return killed, len(chosen), survivors
+        return killed, tried, survivors
 
     def _faults(self) -> list[Mutant]:
         """Return the mutants of the lines of base that the patch changed; around a pure insertion, its neighbours."""
