@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.gitkit import Content, Repo
+from tests.gitkit import Content, Link, Repo
 
 AGENT = "Claude <noreply@anthropic.com>"
 REMOTE = {
@@ -177,12 +177,13 @@ def git(source: Path, *words: str) -> bytes:
     return subprocess.run(["git", "-C", str(source), *words], capture_output=True, check=True).stdout
 
 
-def tree(source: Path, commit: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of a commit, but for links."""
+def tree(source: Path, commit: str) -> Iterator[tuple[str, Content]]:
+    """Yield the files and links of a commit."""
     for entry in git(source, "ls-tree", "-r", "-z", commit).split(b"\0"):
-        if entry.startswith(b"100"):
+        if entry.startswith((b"100", b"120")):
             head, _, name = entry.partition(b"\t")
-            yield name.decode(), git(source, "cat-file", "blob", head.split()[2].decode())
+            content = git(source, "cat-file", "blob", head.split()[2].decode())
+            yield name.decode(), Link(content.decode()) if entry.startswith(b"120") else content
 
 
 def prepared(fault: Fault, source: Path, place: Path) -> Repo:

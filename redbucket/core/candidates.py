@@ -23,7 +23,13 @@ def held(value):
     slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
     parts = {name: getattr(value, name) for name in slots if hasattr(value, name)}
     parts.update(getattr(value, "__dict__", {}))
-    return (type(value).__name__, held(parts)) if parts and not isinstance(value, type) else value'''
+    return (type(value).__name__, held(parts)) if parts and not isinstance(value, type) else value
+
+
+def left(make, use):
+    """What a method gives or raises, and what it leaves of its object."""
+    made = outcome(make)
+    return [held(outcome(use, made)), held(made)]'''
 _SHOWN = 3
 OUTCOME = '''\
 def outcome(function, *args, **options):
@@ -195,8 +201,13 @@ def _as_base(target: Target, copy: str, drawn: dict[str, str]) -> Law:
 
 def result_of(target: Target, drawn: Collection[str], root: str = "") -> str:
     """Return the text of what a call with drawn arguments gives or raises."""
-    if target.on is not None:
+    if target.on is not None and target.on.maker is None:
         return f"held(outcome(lambda: {call_text(target, drawn, {}, root)}))"
+    if target.on is not None:
+        rest = _arguments((p for p in target.parameters if not p.own), drawn, {})
+        return (
+            f"left(lambda: {_receiver(target, drawn, {}, root)}, lambda _made: _made.{target.name}({rest}))"
+        )
     arguments = _arguments(target.parameters, drawn, {})
     return (
         f"outcome({root or target.callee}, {arguments})" if arguments else f"outcome({root or target.callee})"

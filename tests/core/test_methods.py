@@ -209,6 +209,27 @@ def test_each_candidate_of_a_method_is_a_property_and_base_is_its_whole_class() 
         assert reading.form is Form.PROPERTY, (one.law.name, reading.why)
 
 
+def test_base_is_held_against_the_patch_by_results_and_by_what_is_left_of_the_object() -> None:
+    source = "class Pot:\n    def __init__(self, items):\n        self.items = list(items)\n"
+    source += "    def put(self, n):\n        self.items.append(n)\n"
+    files = {
+        "pot.py": source,
+        "tests/test_a.py": "from pot import Pot\n\n\ndef test():\n    Pot([1, 2]).put(3)\n",
+    }
+    scope = TreeScopes(MemoryTree(files), lambda path: path.startswith("tests/")).scope("tests/test_a.py")
+    assert scope is not None
+    (target,) = targets(scope, scope.functions["test"], "")
+    assert target.on is not None
+    copy = pure_copy(target.home, target.on.owner, "")
+    law = next(c for c in candidates(target, copy, crash=False) if c.law.name == "as_base")
+    for now, holds in ((source, True), (source.replace("(n)\n", "(n + 1)\n"), False)):
+        space: dict[str, object] = {}
+        exec(now, space)
+        exec(law.law.imports[0] + "\n" + law.law.helpers, space)
+        test = "\n".join(law.law.body)
+        assert eval(test.removeprefix("assert "), {**space, "items": [5], "n": 7}) is holds
+
+
 def test_a_class_that_reaches_out_has_no_copy() -> None:
     home = found("test_class")["Purse.read"].home
     assert pure_copy(home, home.classes["Rest"], "pkg") is None
