@@ -209,7 +209,8 @@ class Draft:
                 f"the time budget ran out: {len(every) - tried} of {plural(len(every), 'candidate')} not tried"
             )
         ranked = sorted(
-            chosen(found), key=lambda f: (f.one.by == "base", f.one.target.callee != near[0].callee)
+            chosen(found),
+            key=lambda f: (not f.drawn, f.one.by == "base", f.one.target.callee != near[0].callee),
         )
         proposals = self._proposals(ranked[:_PROPOSED], nodeid, notes)
         if len(ranked) > _PROPOSED:
