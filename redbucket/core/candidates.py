@@ -188,13 +188,15 @@ def _as_base(target: Target, copy: str, drawn: dict[str, str]) -> Law:
     name = target.on.owner.name if target.on is not None else target.name
     inner = "\n".join(f"    {line}" if line else "" for line in copy.splitlines())
     says = f"Base's implementation of {name}, the oracle."
-    maker = f'def base():\n    """{says}"""\n{inner}\n    return {name}'
+    # a class is made anew by each call, and there are hundreds
+    once = "@cache\n" if of_class else ""
+    maker = f'{once}def base():\n    """{says}"""\n{inner}\n    return {name}'
     body = f"assert {result_of(target, drawn)} == {result_of(target, drawn, 'base()')}"
     return Law(
         "as_base",
         "it gives what base's implementation gives",
         (body,),
-        imports=("from itertools import islice",),
+        imports=("from itertools import islice", *(["from functools import cache"] if of_class else [])),
         helpers="\n\n\n".join([OUTCOME, *([HELD] if of_class else []), maker]),
     )
 
@@ -232,7 +234,7 @@ def proposal(one: Candidate, nodeid: str) -> str:
     """Return the file of one proposal, with the first few of its examples."""
     one = replace(one, examples=one.examples[:_SHOWN])
     words = [*(["example"] if one.examples else []), "given", *(["reject"] if one.rejects else [])]
-    standard = [s for s in one.imports if s.startswith("from itertools")]
+    standard = sorted(s for s in one.imports if s.startswith(("from itertools", "from functools")))
     rest = [s for s in dict.fromkeys(one.imports) if s not in standard]
     head = [
         f'"""Proposed for the miss of {nodeid}: {one.law.says}."""'.replace("\\", "\\\\"),

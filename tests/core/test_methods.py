@@ -225,7 +225,7 @@ def test_base_is_held_against_the_patch_by_results_and_by_what_is_left_of_the_ob
     for now, holds in ((source, True), (source.replace("(n)\n", "(n + 1)\n"), False)):
         space: dict[str, object] = {}
         exec(now, space)
-        exec(law.law.imports[0] + "\n" + law.law.helpers, space)
+        exec("\n".join([*law.law.imports, law.law.helpers]), space)
         test = "\n".join(law.law.body)
         assert eval(test.removeprefix("assert "), {**space, "items": [5], "n": 7}) is holds
 
