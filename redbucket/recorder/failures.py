@@ -127,7 +127,7 @@ def notes(error, depth=0):
     try:
         for note in list(getattr(error, "__notes__", ()))[:20]:
             for paragraph in str(note)[:4000].split("\n\n"):
-                text = " ".join(line.strip() for line in paragraph.splitlines())
+                text = " ".join(line.strip() for line in paragraph.splitlines()).strip()
                 if text:
                     found.append("\n" + text)
         members = getattr(error, "exceptions", None)

@@ -330,7 +330,7 @@ def test_the_notes_of_an_exception_are_lines_of_its_message(tmp_path: Path) -> N
     source = """
     def test_a():
         error = ValueError("plain")
-        error.__notes__ = ["first  line\\n  second\\n\\nthird", 7]
+        error.__notes__ = ["first  line\\n  second\\n\\n\\nthird", 7]
         raise error
     def test_b():
         error = ValueError("plain")
