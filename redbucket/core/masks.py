@@ -7,6 +7,8 @@ import binascii
 import math
 import re
 from collections import Counter
+from itertools import pairwise
+from urllib.parse import unquote
 
 LEAST = 12  # shorter values are hardly tokens, and are in every test
 _BITS = 3.0  # a character, by its own frequencies: words have about as much, but no digits among them
@@ -28,7 +30,13 @@ def is_random(text: str) -> bool:
         return False
     if not re.search(r"[0-9]", text) or not re.search(r"[A-Za-z]", text):
         return False
-    return _bits(text) >= _BITS and not _is_worded(text)
+    return _bits(text) >= _BITS and not _is_worded(text) and not _is_alphabet(text)
+
+
+def _is_alphabet(text: str) -> bool:
+    """Return whether it lists characters in their order, as tests of quoting do: what is drawn does not."""
+    plain = unquote(text)
+    return all(one < other for one, other in pairwise(plain))
 
 
 def _is_worded(text: str) -> bool:
@@ -63,5 +71,6 @@ def is_password(text: str) -> bool:
         and not _MASKS.search(text)
         and not text.isalpha()
         and not text.isdigit()
+        and not _is_alphabet(text)
         and _bits(text) >= 2.5
     )

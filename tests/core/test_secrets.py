@@ -161,6 +161,14 @@ def test_what_must_be_found(name: str) -> None:
 
 
 HONEST: dict[str, tuple[str, str | bytes]] = {
+    "all punctuation in its order, as a password of a URL": (
+        "tests/data/urls.json",
+        json.dumps({"password": "%20!%22$%&'()*+,-.%3A%3B%3C%3D%3E%40%5B%5C%5D%5E_%60%7B%7C%7D~"}),
+    ),
+    "an alphabet": (
+        "tests/data/quoted.json",
+        json.dumps({"api_key": "0123456789ABCDEFGHIJKLMNOPQRSTUVabcdefg"}),
+    ),
     **{
         f"masked as {mask}": ("a.yaml", cassette(request={"Authorization": f"Bearer {mask}"}))
         for mask in (
