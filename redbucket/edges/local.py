@@ -440,6 +440,7 @@ class _Run:
             "tracked": list(self.runner.tracked),
             "fixtures": list(spec.fixtures),
             "data": list(spec.data),
+            "judge": [path for path in spec.watched if path.endswith(".py")],
             "lines": {path: list(lines) for path, lines in spec.lines.items()},
             "modules": dict(spec.modules),
             "originals": dict(spec.originals),

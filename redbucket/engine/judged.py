@@ -223,7 +223,7 @@ class Said:
 
     def patched(self, parts: Sequence[str], base: Run | None) -> None:
         """What decides outcomes was replaced in head's process, and not in base's."""
-        parts = [p for p in parts if base is None or p not in base.patched]
+        parts = [p for p in parts if (base is None or p not in base.patched) and self._as_in_base(p)]
         if not parts:
             return
         few = ", ".join(parts[:3]) + (
@@ -235,9 +235,16 @@ class Said:
                 severity=Severity.REFUSE if self.subject.identity.agent else Severity.WARN,
                 path=min((*self.specs.lines, *self.specs.modules), default=None),
                 reason=f"with the patch, code under test replaces what decides the outcome of tests: {few}",
-                remedy="product code must leave the test framework, the recorder and builtins as they are",
+                remedy="product code must leave the test framework, the recorder, builtins and what test files hold"
+                " as they are",
             )
         )
+
+    def _as_in_base(self, part: str) -> bool:
+        """Return whether base says something of a part, "NAME of FILE" where a test file holds it."""
+        path = part.partition(" of ")[2]
+        sides = self.subject.sides
+        return path in self.subject.distrusted or sides.base.get(path) == sides.merged.get(path)
 
     def notes(self, first: Run, challenge: Challenge, unscouted: str) -> None:
         if challenge.untried:

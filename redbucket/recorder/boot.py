@@ -42,7 +42,7 @@ def run(package):
     if not _bound_to_parent(settings):
         return 97
     from . import channel as channels
-    from . import guardian, late, lines, machinery, played, roots, seeds, updates, watch
+    from . import guardian, held, late, lines, machinery, played, roots, seeds, updates, watch
 
     guardian.post(life_fd, record_fd, os.path.dirname(settings["tree"]))
 
@@ -58,6 +58,7 @@ def run(package):
     # it replaces a part of the import machinery, before 3.12: so before that is noted
     lined = lines.watcher({os.path.join(tree, p): numbers for p, numbers in settings["lines"].items()})
     parts_of_it = machinery.Machinery(package, watcher, tree)
+    holding = held.Held(tree, settings["judge"], watcher)
     seeds.watch_urandom()
     watcher.install()
     outside = [os.path.realpath(folder) for folder in settings["outside"]]
@@ -75,7 +76,7 @@ def run(package):
     sys.meta_path.insert(0, imports)
     recorder = runner.Recorder(settings, channel, watcher, lined, tree)
     settings["plugins"] = _plugins(settings, recorder)
-    recorder.results.machinery = parts_of_it
+    recorder.results.machinery, recorder.results.held = parts_of_it, holding
     recorder.imports = imports
     rewriting = recorder.rewriting = updates.Updates()
     rewriting.of_environment(os.environ)
@@ -94,7 +95,7 @@ def run(package):
                 **roots.loaded_from(settings["modules"], tree),
             },
             parts=parts.taken,
-            patched=parts_of_it.changed(),
+            patched=sorted([*parts_of_it.changed(), *holding.changed()]),
             dropped=rewriting.dropped,
             unwatched=[os.path.relpath(path, tree) for path in lined.unwatched()] if lined else [],
             unplayed=cassettes.unplayed(tree),

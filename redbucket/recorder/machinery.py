@@ -83,6 +83,11 @@ def _code(value):
     return code if type(code) is CodeType else None  # unittest.mock.call has every attribute
 
 
+def _space(owner):
+    """Return the names of a module, a class, or a module's dictionary itself."""
+    return owner if type(owner) is dict else _vars(owner)
+
+
 def _kept(owner, prefix):
     """Yield (label, owner, name, value, code) for the functions of a module or class of its own."""
     for name, value in list(_vars(owner).items()):
@@ -126,7 +131,7 @@ class Machinery:
                     value = _vars(each).get(name)
                     self._all.append(("%s.%s" % (each.__name__, name), each, name, value, _code(value)))
         self._core = list({each[0]: each for each in self._core}.values())
-        self._same = _comparison(self._core)
+        self._same = comparison(self._core)
         self._recoded = watch.recoded
         watch.guarded.update({id(_function(each[3])): each[0] for each in self._all if each[4] is not None})
 
@@ -162,12 +167,12 @@ class Machinery:
         if self._recoded:
             self._seen.update(self._recoded)
         if not self._same():
-            self._seen.update(_differing(self._core))
+            self._seen.update(differing(self._core))
 
     def changed(self):
         """Return the sorted names of what differs now or differed when a test ended."""
         self.look()
-        self._seen.update(_differing(self._all))
+        self._seen.update(differing(self._all))
         self._seen.update(_added(self._classes))
         self._seen.update(_strange_loaders(self._tree))
         return sorted(self._seen)[:50]
@@ -183,7 +188,7 @@ def _strange_loaders(tree):
                 yield "the loader of %s" % file[len(tree) :]
 
 
-def _comparison(parts, is_=is_, all=all, map=map):
+def comparison(parts, is_=is_, all=all, map=map):
     """Return what tells in a few microseconds that no part was replaced: it runs after every test.
 
     By identity, not by equality: a stand-in may be equal to everything. A function whose
@@ -191,7 +196,7 @@ def _comparison(parts, is_=is_, all=all, map=map):
     """
     owners = {}
     for _, owner, name, value, _ in parts:
-        owners.setdefault(id(owner), (_vars(owner), [], []))
+        owners.setdefault(id(owner), (_space(owner), [], []))
         owners[id(owner)][1].append(name)
         owners[id(owner)][2].append(value)
     # a getter of one name gives no tuple
@@ -212,11 +217,12 @@ def _comparison(parts, is_=is_, all=all, map=map):
     return same
 
 
-def _differing(parts, _vars=_vars, _code=_code):
+def differing(parts, _space=_space, _code=_code):
+    """Return the labels of the parts that are not as they were noted."""
     return [
         label
         for label, owner, name, value, code in parts
-        if _vars(owner).get(name) is not value or (code is not None and _code(value) is not code)
+        if _space(owner).get(name) is not value or (code is not None and _code(value) is not code)
     ]
 
 

@@ -117,6 +117,8 @@ class Recorder:
         self._index = {name: index for index, (name, _) in enumerate(pairs)}
         if not self._settings["resumed"]:
             self._channel.collected([name for name, _ in pairs], self._errors)
+        plugins = session.config.pluginmanager.get_plugins()  # conftests of one name push each other out
+        self.results.held.settle(plugins, {name.partition("::")[0] for name in self._index})
         self._channel.send("ready")
         done = frozenset(self._settings["done"])
         items[:] = [item for name, item in pairs if name not in done]

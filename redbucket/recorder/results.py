@@ -47,7 +47,7 @@ class Results:
             (os.path.dirname(tree), "<run>"),
         )
         self._urandom = 0
-        self.machinery = None
+        self.machinery = self.held = None
         self.lab = None  # the conditions of an experiment; an ordinary run has none
 
     def session(self, runner, plugins):
@@ -83,6 +83,7 @@ class Results:
         counts = self.lab.counts() if self.lab is not None else []
         if self.machinery is not None:
             self.machinery.look()
+            self.held.look(name)
         reads, writes, entropy = self._watch.take()
         if seeds.used():
             entropy.add("random")

@@ -73,6 +73,7 @@ class Recorder:
         ids = [name for name, _ in pairs]
         if not self._settings["resumed"]:
             self._channel.collected(ids, errors)
+        self.results.held.settle((), {_file_of(test, self._tree) for test in tests})
         self._channel.send("ready")
         if self._settings["collect_only"]:
             self.results.finished(0, "", 0)

@@ -41,6 +41,7 @@ class Watch:
         self._hashing = False
         self.guarded = {}  # {id of a function of the machinery: its name}; such a function lives on
         self.recoded = set()
+        self.executing = None  # called with the code that is about to be executed
 
     def install(self):
         """Add the audit hook; it can't be removed, and ends with the process."""
@@ -63,6 +64,9 @@ class Watch:
                 self.entropy.add("thread")
             elif event in ("os.fork", "os.forkpty", "os.posix_spawn", "os.system", "pty.spawn"):
                 self.entropy.add("subprocess")
+            elif event == "exec":
+                if self.executing is not None:
+                    self.executing(args[0])
             elif event == "time.sleep":
                 self.entropy.add("sleep")
         except Exception:  # an audit hook that raises breaks the code under test

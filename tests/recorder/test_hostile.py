@@ -229,3 +229,135 @@ def test_using_what_tests_assert_with_is_no_patching(tmp_path: Path) -> None:
     assert set(r.outcomes.values()) == {"passed"}
     # Hypothesis's plugin for pytest does so, in base as well
     assert set(r.footer["patched"]) <= {"_pytest.fixtures.FixtureFunctionMarker.__call__"}
+
+
+HELPERS = """
+    EXPECTED = {1: 2, 3: 4}
+    NAMES = ["a", "b"]
+    LOG = []
+
+    def check(got, want):
+        assert got == want
+
+    class Base:
+        def verify(self, got): assert got
+"""
+HOLDING = """
+    import pytest
+    from tests import helpers
+    from tests.helpers import check
+    import prod
+
+    @pytest.fixture
+    def one(): return 1
+
+    def test_a(one):
+        prod.act()
+        helpers.LOG.append(1)
+
+    def test_b(): check(1, 1)
+"""
+PROD = """
+import sys, types
+def act():
+    h, t = sys.modules["tests.helpers"], sys.modules["tests.test_a"]
+    {act}
+"""
+ACTS = {
+    "check of tests/helpers.py": [
+        "h.check = lambda *a: None",
+        "h.check.__code__ = (lambda got, want: None).__code__",
+        "h.check = types.FunctionType(h.check.__code__, {'AssertionError': SystemExit})",
+    ],
+    "Base.verify of tests/helpers.py": ["h.Base.verify = lambda *a: None"],
+    "test_b of tests/test_a.py": [
+        "t.test_b.__code__ = t.test_b.__code__.replace(co_consts=(None, 2))",
+        "t.test_b = lambda: None",
+    ],
+    "EXPECTED of tests/helpers.py": ["h.EXPECTED[1] = 3", "h.EXPECTED = {1: 2, 3: 4.0}"],
+    "NAMES of tests/helpers.py": ["h.NAMES.append('c')"],
+}
+
+
+@pytest.mark.parametrize(("part", "act"), [(part, act) for part, acts in ACTS.items() for act in acts])
+def test_what_trusted_tests_hold_is_compared(tmp_path: Path, part: str, act: str) -> None:
+    files = {
+        "prod.py": PROD.format(act=act),
+        "tests/__init__.py": "",
+        "tests/helpers.py": HELPERS,
+        "tests/test_a.py": HOLDING,
+    }
+    r = record(tmp_path, files, watched=("tests/helpers.py", "tests/test_a.py"))
+    assert part in r.footer["patched"]
+
+
+ORDINARY = """
+    import functools, pytest, unittest
+    from unittest import mock
+
+    COUNT = 1
+    ROWS = [1, 2]
+    ROWS += [3]
+    TABLE = {
+        "a": (1, 2.5, None, b"x"),  # a comment
+        "b": {"x", "y"},
+    }
+    TEXT = '''
+    several lines
+    '''
+    LATER = [1]
+
+    def plain(x=[]): return x
+
+    def twice(): return 1
+    def twice(): return 2
+
+    wrapped = functools.lru_cache(plain)
+
+    @functools.lru_cache
+    def cached(): return 1
+
+    def _helper(): return 1
+
+    @pytest.mark.parametrize("n", ROWS)
+    def test_rows(n): assert plain([n]) == [n] and twice() == 2
+
+    @mock.patch(__name__ + "._helper", return_value=2)
+    def test_mock(helper): assert _helper() == 2
+
+    def test_put_back(monkeypatch):
+        import sys
+        monkeypatch.setattr(sys.modules[__name__], "plain", None)
+        monkeypatch.setitem(TABLE, "a", 1)
+
+    class Case(unittest.TestCase):
+        @classmethod
+        def setUpClass(cls): cls.value = 1
+        def setUp(self): self.other = 2
+        def test_case(self): self.assertEqual(self.value, 1)
+        def _private(self): pass
+        __mangled = _private
+
+    def test_global():
+        global COUNT
+        COUNT += 1
+"""
+
+
+@pytest.mark.parametrize("command", [("pytest",), ("unittest", "discover", "-t", ".")])
+def test_ordinary_tests_hold_what_they_held(tmp_path: Path, command: tuple[str, ...]) -> None:
+    files = {
+        "test_a.py": ORDINARY,
+        "conftest.py": "def hook(): pass\n",
+        "sub/conftest.py": "def other(): pass\n",
+    }
+    r = record(
+        tmp_path,
+        files,
+        command=("python", "-m", *command),
+        watched=("test_a.py", "conftest.py", "sub/conftest.py"),
+    )
+    assert set(r.outcomes.values()) == {"passed"}
+    # what the module does to its own names counts in base as well
+    known = {"_pytest.fixtures.FixtureFunctionMarker.__call__", "COUNT of test_a.py"}
+    assert set(r.footer["patched"]) <= known
