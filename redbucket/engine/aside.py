@@ -56,16 +56,15 @@ class Aside:
         the patch's own tests?
         """
         clean = [t for n in names for t in trials.tests(n, "H")[:1] if is_clean(trials, n)]
-        changed = sorted({*self.specs.lines, *self.specs.modules})
         looks: list[Look] = [
             Leaning(
                 self.specs, self.bench, self.over, subject=self.subject, objects=self.objects, first=first
             )
         ]
-        if changed:
+        if self.specs.lines or self.specs.modules:
             looks += [
                 Contraries(self.specs, self.bench, self.over, objects=self.objects),
-                Masked(self.specs, self.bench, self.over, objects=self.objects, changed=changed),
+                Masked(self.specs, self.bench, self.over, objects=self.objects),
                 Landing(self.specs, self.bench, self.over, subject=self.subject),
             ]
         takers: list[tuple[RunSpec, Callable[[Run], None]]] = []

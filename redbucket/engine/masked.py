@@ -1,8 +1,7 @@
-"""Runs what passed once more without the signs of a gate, where a patch may look for them."""
+"""Runs what passed once more without the signs of a gate, for which a patch may look."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,20 +13,12 @@ from redbucket.engine.contraries import choose
 from redbucket.engine.look import Look
 from redbucket.engine.ports import Objects
 
-# What code uses that looks at its surroundings; honest code does, too: it costs one more run, no more.
-_LOOKS = re.compile(
-    rb"environ|getenv|argv|\bmodules\b|getp?pid|/proc|\.git\b|getcwd|frame|ctypes|__import__|import_module|\bexec\b"
-    rb"|\beval\b|[gs]etattr|\bgc\b|psutil|mtime|ctime|\bstat\b|exists|isatty|gethostname|inspect|platform|__file__"
-    rb"|subprocess|\bopen\(|Path\("
-)
-
 
 @dataclass(kw_only=True)
 class Masked(Look):
-    """The tests without the signs of a gate, where one of the ``changed`` product files looks for such."""
+    """The tests without the signs of a gate."""
 
     objects: Objects
-    changed: Sequence[str]
 
     condition = "masked"
     rule = "behaves-for-the-gate"
@@ -40,14 +31,12 @@ class Masked(Look):
     )
 
     def plan(self, passed: Sequence[Test]) -> RunSpec | None:
-        """Return a masked run of the tests among ``passed`` that run changed lines, and of a share of the others.
+        """Return a masked run of those among ``passed`` that run changed lines, and of some others; None without any.
 
-        None where no changed file looks at its surroundings.
+        Whatever the patch looks like: what looks at its surroundings may be a function of base's that it calls.
         """
-        if not self._looks_around():
-            return None
         self.names = choose(passed, self.specs.seed)
-        return self.spec("H", self.names)
+        return self.spec("H", self.names) if self.names else None
 
     def spec(self, world: str, names: Sequence[str]) -> RunSpec:
         """Return a masked run of ``names``."""
@@ -64,8 +53,3 @@ class Masked(Look):
     def path_of(self, name: str) -> str | None:
         """Return the file of a test in head."""
         return file_of(name, self.objects.entries(self.specs.trees["H"]))
-
-    def _looks_around(self) -> bool:
-        view = self.objects.tree_view(self.specs.trees["H"])
-        found = [(path, view.entries.get(path)) for path in self.changed]
-        return any(entry.is_file and _LOOKS.search(view.read(path)) for path, entry in found if entry)

@@ -109,12 +109,14 @@ def _bound_to_parent(settings):
     """Return False if the parent is gone already; see to it that this process ends with it."""
     if settings["parent"] is not None and os.getppid() != settings["parent"]:
         return False
+    if settings["masked"]:  # an ordinary process has no such marks; its guardian ends it
+        os.environ.pop("PYTHONHASHSEED", None)  # it has done its work
+        return True
     try:
         _die_with_parent()
     except (OSError, AttributeError, ImportError):
         pass  # no libc by that name: the broken pipe ends an orphan a little later
-    if not settings["masked"]:  # an ordinary process has no such mark
-        _first_to_go()
+    _first_to_go()
     return True
 
 

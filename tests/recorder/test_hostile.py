@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -361,3 +362,30 @@ def test_ordinary_tests_hold_what_they_held(tmp_path: Path, command: tuple[str, 
     # what the module does to its own names counts in base as well
     known = {"_pytest.fixtures.FixtureFunctionMarker.__call__", "COUNT of test_a.py"}
     assert set(r.footer["patched"]) <= known
+
+
+MARKS = """
+    import ctypes, os, sys
+
+    def test_environment():
+        assert not {"TEST_SEED", "PYTHONHASHSEED", "TZ", "PYTEST_CURRENT_TEST"} & set(os.environ)
+
+    def test_modules(): assert "pytest" not in sys.modules
+
+    def test_bound_to_its_parent():
+        signal = ctypes.c_int(0)
+        ctypes.CDLL(None).prctl(2, ctypes.byref(signal))  # PR_GET_PDEATHSIG
+        assert signal.value == 0
+
+    def test_parent():
+        with open("/proc/%d/comm" % os.getppid()) as stream: assert "python" not in stream.read()
+
+    def test_git(): assert os.path.exists(".git/HEAD")
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it asks /proc")
+def test_a_masked_run_has_no_mark_of_a_gate(tmp_path: Path) -> None:
+    r = record(tmp_path, {"test_m.py": MARKS}, masked=True)
+    assert set(r.outcomes.values()) == {"passed"}, r.events
+    assert set(record(tmp_path / "plain", {"test_m.py": MARKS}).outcomes.values()) == {"failed"}
