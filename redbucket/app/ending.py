@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from redbucket.app.output import ReaderGone, complain, interrupted, report_bug, world_failure
-from redbucket.app.signals import one_interrupt
+from redbucket.app.signals import children_answer, one_interrupt
 from redbucket.core.errors import RedbucketError, WorldFailed
 
 
 def ended(call: Callable[[], int]) -> int:
     """Return what ``call`` returns, or the exit code of the error that it ends in."""
     try:
-        with one_interrupt() as interrupt:
+        with children_answer(), one_interrupt() as interrupt:
             try:
                 return call()
             except Exception as error:

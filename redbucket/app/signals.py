@@ -1,4 +1,7 @@
-"""Turns the signals that ask a process to end into one interrupt, so that cleaning up is never skipped."""
+"""Turns the signals that ask a process to end into one interrupt, so that cleaning up is never skipped.
+
+And has children answer, whatever redbucket was started from.
+"""
 
 from __future__ import annotations
 
@@ -54,3 +57,21 @@ def one_interrupt() -> Iterator[Interrupt]:
     finally:
         for number in mine:
             signal.signal(number, signal.SIG_IGN if interrupt.asked else before[number])
+
+
+@contextlib.contextmanager
+def children_answer() -> Iterator[None]:
+    """Within it the exit status of each child can be had.
+
+    A launcher that ignores SIGCHLD hands that on. The system then throws statuses away, and ``subprocess`` takes
+    that for 0: a git that failed would have succeeded. Outside the main thread nothing is done.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    ignored = main and signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
+    if ignored:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        if ignored:
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)

@@ -139,3 +139,15 @@ def test_what_the_caller_ignores_stays_ignored(tmp_path: Path) -> None:
         "sys.exit(ended(lambda: signal.raise_signal(signal.SIGHUP) or 7))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 7
+
+
+def test_a_launcher_that_ignores_what_becomes_of_children(tmp_path: Path) -> None:
+    told = subprocess.run(
+        [sys.executable, "-m", "redbucket", "-C", tmp_path, "guard", "--base", "main", "--head", "HEAD"],
+        capture_output=True,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
+    )
+    # git said by its status that there is no repository
+    assert told.returncode == 3, told.stderr
+    assert b"not-a-repository" in told.stderr
