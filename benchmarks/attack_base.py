@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.helped_base import FILES as HELPED
 from tests.gitkit import Content, Repo
 
 CORE = '''\
@@ -114,7 +115,9 @@ PYTEST, UNITTEST = '"pytest"', '"unittest", "discover", "-s", "tests", "-t", "."
 
 
 def files(runner: str) -> dict[str, Content]:
-    """Return the files of base."""
+    """Return the files of base: for "pytest", "unittest", or "helped" (tests with helpers, tables and mocks)."""
+    if runner == "helped":
+        return dict(HELPED)
     common: dict[str, Content] = {"pkg/__init__.py": "", "pkg/core.py": CORE, "tests/__init__.py": ""}
     if runner == "pytest":
         return {

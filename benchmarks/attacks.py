@@ -25,13 +25,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks import attack_helped, attack_table
 from benchmarks.attack_base import Attack, make_environment, make_repo
-from benchmarks.attack_table import ATTACKS, HONEST
 from redbucket.guards.registry import GUARDS
 from tests.gitkit import Repo
 
+ATTACKS = (*attack_table.ATTACKS, *attack_helped.ATTACKS)
+HONEST = (*attack_table.HONEST, *attack_helped.HONEST)
 _AGENT = "Claude <noreply@anthropic.com>"
-_PATIENCE = 150.0
+_PATIENCE = 240.0
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def _told(code: int, out: bytes, err: bytes, seconds: float) -> Told:
 
 
 def _worker(chosen: Iterator[Attack], folder: Path, say: Callable[[Attack, Told], None]) -> None:
-    repos = {runner: make_repo(folder / runner, runner) for runner in ("pytest", "unittest")}
+    repos = {runner: make_repo(folder / runner, runner) for runner in ("pytest", "unittest", "helped")}
     make_environment(folder / "env")
     for attack in chosen:
         told = judge(attack, repos[attack.runner], folder)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.attack_base import Attack, files
-from benchmarks.attack_table import ATTACKS, HONEST
+from benchmarks.attacks import ATTACKS, HONEST
 from tests.stories.kit import AGENT, Shop
 
 NAMED = {attack.name: attack for attack in (*ATTACKS, *HONEST)}
