@@ -102,6 +102,7 @@ def _told(code: int, out: bytes, err: bytes, seconds: float) -> Told:
 def _worker(chosen: Iterator[Attack], folder: Path, say: Callable[[Attack, Told], None]) -> None:
     repos = {runner: make_repo(folder / runner, runner) for runner in ("pytest", "unittest", "helped")}
     make_environment(folder / "env")
+    (folder / "tmp").mkdir()
     for attack in chosen:
         told = judge(attack, repos[attack.runner], folder)
         if attack.dirty:
