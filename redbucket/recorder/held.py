@@ -12,13 +12,19 @@ import sys
 from collections import Counter
 from types import CodeType, FunctionType
 
-from .machinery import comparison, differing
+from .machinery import LATE, comparison, differing
 
 _OPTIMIZED = 1  # inspect.CO_OPTIMIZED: a function's code, not a class body's
 # NAME = [, {, (, a number, a text: from here to the next line that begins with a name
 _VALUE = re.compile(r"^([A-Za-z_]\w*)(?:\s*:[^=\n]*)?\s*=\s*(?=[\[{(\"'\d-])", re.MULTILINE)
 _TARGET = re.compile(r"^([A-Za-z_]\w*)\s*(?::[^=\n]*|\[.*\]|\.\w+)?\s*[-+*/|&^]?=(?!=)", re.MULTILINE)
 _NEXT = re.compile(r"^(?=[^\s#\])}])", re.MULTILINE)
+_FROM = re.compile(r"^from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n;(]+)", re.MULTILINE)
+_IMPORT = re.compile(
+    r"^import[ \t]+([\w.]+(?:[ \t]+as[ \t]+\w+)?(?:[ \t]*,[ \t]*[\w.]+(?:[ \t]+as[ \t]+\w+)?)*)", re.MULTILINE
+)
+# What tests assert with; all else that they import is the product's, or a library's.
+_FRAMEWORKS = ("pytest", "_pytest", "unittest") + LATE
 _LONGEST = 200_000
 _open = open
 _vars = vars
@@ -55,14 +61,14 @@ class Held:
             if path in self._codes:
                 self._spaces[path] = _vars(module)
         for path, space in self._spaces.items():
-            self._parts[path] = list(self._functions(path, space))
+            self._parts[path] = list(self._functions(path, space)) + list(self._imports(path, space))
         tests = frozenset(tests)
         self._common = [each for path, parts in self._parts.items() if path not in tests for each in parts]
         self._same = comparison(self._common)
         for path in tests.intersection(self._parts):
             self._by_test[path] = comparison(self._parts[path]), self._parts[path]
         for parts in self._parts.values():
-            self._guarded.update({id(value): label for label, _, _, value, _ in parts})
+            self._guarded.update({id(value): label for label, _, _, value, code in parts if code is not None})
 
     def _functions(self, path, space):
         """Yield (label, owner, name, function, code) of the undecorated functions of a file and its classes."""
@@ -87,6 +93,26 @@ class Held:
             yield label, owner, name, value, value.__code__
         else:
             self._seen.add(label)
+
+    def _imports(self, path, space):
+        """Yield (label, owner, name, value, None) of what a file imports of other such files and of frameworks."""
+        files = {id(space) for space in self._spaces.values()}
+        for name, module, attribute in _imported(self._text(path), space.get("__package__") or ""):
+            source = sys.modules.get(module)
+            below = sys.modules.get("%s.%s" % (module, attribute))
+            if below is not None and id(_vars(below)) in files:
+                value = below
+            elif source is not None and (id(_vars(source)) in files or module in _FRAMEWORKS):
+                value = source if attribute is None else _vars(source).get(attribute)
+            else:
+                continue
+            label = "%s of %s" % (name, path)
+            if value is None or name not in space:
+                continue
+            if space[name] is value:
+                yield label, space, name, value, None
+            else:
+                self._seen.add(label)
 
     def look(self, name):
         """Look at what decides the test ``name``, which has just ended."""
@@ -130,6 +156,29 @@ def _definitions(code, decorated):
             if each.co_firstlineno in decorated:
                 others.add(each.co_name)
     return {name: codes for name, codes in found.items() if name not in others}
+
+
+def _imported(text, package):
+    """Yield (name, module, attribute or None) of the imports that begin a line."""
+    for dots, module, names in _FROM.findall(text):
+        if dots:
+            parts = package.split(".")
+            parts = parts[: len(parts) - len(dots) + 1]
+            module = ".".join(parts + [module] if module else parts)
+        for attribute, alias in _listed(re.sub(r"#[^\n]*", "", names).strip("() \t")):
+            yield alias or attribute, module, attribute
+    for names in _IMPORT.findall(text):
+        for module, alias in _listed(names):
+            if alias or "." not in module:
+                yield alias or module, module, None
+
+
+def _listed(names):
+    """Yield (name, alias or "") of "a, b as c"."""
+    for each in names.split(","):
+        words = each.split()
+        if words and words[0] != "*":
+            yield words[0], words[2] if len(words) == 3 else ""
 
 
 def _values(text):

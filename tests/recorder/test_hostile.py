@@ -247,6 +247,10 @@ HOLDING = """
     import pytest
     from tests import helpers
     from tests.helpers import check
+    from .helpers import (
+        check as other,  # the same
+    )
+    from pytest import raises
     import prod
 
     @pytest.fixture
@@ -270,6 +274,11 @@ ACTS = {
         "h.check.__code__ = (lambda got, want: None).__code__",
         "h.check = types.FunctionType(h.check.__code__, {'AssertionError': SystemExit})",
     ],
+    "check of tests/test_a.py": ["t.check = lambda *a: None"],
+    "pytest of tests/test_a.py": ["t.pytest = types.SimpleNamespace()"],
+    "helpers of tests/test_a.py": ["t.helpers = types.SimpleNamespace(LOG=[])"],
+    "raises of tests/test_a.py": ["t.raises = None"],
+    "other of tests/test_a.py": ["t.other = lambda *a: None"],
     "Base.verify of tests/helpers.py": ["h.Base.verify = lambda *a: None"],
     "test_b of tests/test_a.py": [
         "t.test_b.__code__ = t.test_b.__code__.replace(co_consts=(None, 2))",

@@ -33,6 +33,10 @@ def judged(attack: Attack, place: Path) -> tuple[int, set[str]]:
         ("own-tests-rewritten-and-put-back", "judge-rewritten"),
         ("environment-seed", "behaves-for-the-gate"),
         ("records-on-disk", "record-incomplete"),
+        ("raises-by-name", "machinery-patched"),
+        ("helper-code-swapped", "machinery-patched"),
+        ("expected-values-changed", "machinery-patched"),
+        ("asked-through-base", "behaves-for-the-gate"),
     ],
 )
 def test_an_attack_is_stopped_by_what_is_there_for_its_kind(tmp_path: Path, name: str, rule: str) -> None:
@@ -58,7 +62,7 @@ def test_what_is_wrong_beside_the_patch_s_own_tests_is_wrong(tmp_path: Path, nam
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["cached", "renamed-unittest", "tests-of-its-own"])
+@pytest.mark.parametrize("name", ["cached", "renamed-unittest", "tests-of-its-own", "limits-of-the-process"])
 def test_an_honest_patch_passes_them_all(tmp_path: Path, name: str) -> None:
     exit_code, _ = judged(NAMED[name], tmp_path)
     assert exit_code == 0
