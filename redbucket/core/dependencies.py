@@ -39,6 +39,8 @@ def install_lines(seen: Sighting) -> list[str]:
     extra = _first(_table(project, "project", "optional-dependencies")) or _first(
         _extras(seen.files.get("setup.cfg", b""))
     )
+    if locked := _by_lock(seen, extra):
+        return locked
     is_package = "project" in project or "setup.py" in seen.files or _named(seen.files.get("setup.cfg", b""))
     poetry = _table(project, "tool", "poetry")
     if is_package or poetry:
@@ -52,6 +54,26 @@ def install_lines(seen: Sighting) -> list[str]:
     if seen.runner.startswith("pytest") or not lines:
         lines.append("python -m pip install pytest")
     return lines
+
+
+def _by_lock(seen: Sighting, extra: str) -> list[str]:
+    """Return the lines by which the tool of a lock installs what it locks, into ``.venv``; [] without a lock.
+
+    That is where the gate looks for the project's interpreter.
+    """
+    more = {
+        "uv.lock": ("uv", "uv sync --frozen --all-groups", f" --extra {extra}"),
+        "poetry.lock": (
+            "poetry",
+            "POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction",
+            f" --extras {extra}",
+        ),
+        "pdm.lock": ("pdm", "pdm sync -G :all", ""),
+    }
+    for lock, (tool, line, optional) in more.items():
+        if lock in seen.paths:
+            return [f"python -m pip install {tool}", line + (optional if extra else "")]
+    return []
 
 
 def _toml(raw: bytes) -> dict[str, Any]:

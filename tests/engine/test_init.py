@@ -235,6 +235,19 @@ def test_agents_get_settings_unless_theirs_are_there() -> None:
         ),
         ({"pyproject.toml": b"not toml"}, (), "install pytest"),
         ({}, (), "install pytest"),
+        ({"pyproject.toml": b"[project]\n"}, ("uv.lock",), "install uv\nuv sync --frozen --all-groups\n"),
+        (
+            {"pyproject.toml": b'[project.optional-dependencies]\ntest=["pytest"]\n'},
+            ("uv.lock",),
+            "uv sync --frozen --all-groups --extra test\n",
+        ),
+        (
+            {"pyproject.toml": b"[tool.poetry]\n"},
+            ("poetry.lock",),
+            "install poetry\nPOETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction\n",
+        ),
+        ({"pyproject.toml": b"[project]\n"}, ("pdm.lock",), "install pdm\npdm sync -G :all\n"),
+        ({"setup.py": b""}, ("docs/uv.lock",), "install -e ."),
     ],
 )
 def test_dependencies(files: dict[str, bytes], paths: tuple[str, ...], expected: str) -> None:
