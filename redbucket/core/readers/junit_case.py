@@ -124,6 +124,8 @@ def node_id(case: Case) -> str:
         if not owner:  # a module that could not be collected
             return file or name.replace(".", "/") + ".py"
         return f"{_pytest_owner(owner, file)}::{name}"
+    if owner and owner.strip() == name.strip():  # Jest and CTest say the name twice
+        return name.strip()
     if owner in ("", "test"):
         owner = " > ".join(case.suites)
     return f"{owner}::{name}" if owner else name
