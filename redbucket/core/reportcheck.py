@@ -10,6 +10,8 @@ from redbucket.core.records import Outcome
 
 # A shell says 128 + N for a program that signal N ended.
 _BY_SIGNAL = 128
+# Stands between why a run can't be counted on and what its command printed.
+PRINTED = "; it printed"
 
 
 def contradiction(status: int, outcomes: Iterable[Outcome]) -> str:

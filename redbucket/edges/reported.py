@@ -15,7 +15,7 @@ from redbucket.core.classification import FAILING
 from redbucket.core.errors import Misused
 from redbucket.core.readers import joined, read_chunks
 from redbucket.core.records import Collected, End, Footer, Outcome, Run, Session, Test
-from redbucket.core.reportcheck import contradiction
+from redbucket.core.reportcheck import PRINTED, contradiction
 from redbucket.core.runspec import RunSpec
 from redbucket.edges.grounds import Grounds
 from redbucket.edges.placeless import placeless
@@ -90,10 +90,10 @@ class ReportedRun:
             run = self._run()
         except (NotAReport, Misused) as error:
             reason = error.reason if isinstance(error, Misused) else str(error)
-            return _incomplete(f"{self._text(reason)}; {self._printed(output)}", status)
+            return _incomplete(f"{self._text(reason)}{self._printed(output)}", status)
         if run is None:
             return _incomplete(
-                f"no report: the command left no {self.runner.report} (exit status {status}); {self._printed(output)}",
+                f"no report: the command left no {self.runner.report} (exit status {status}){self._printed(output)}",
                 status,
             )
         ids = [self._text(nodeid) for nodeid in run.tests]
@@ -106,7 +106,7 @@ class ReportedRun:
         self.runner.on_test(self.spec, len(ids))
         reason = run.broken or contradiction(status, (test.outcome for test in run.tests.values()))
         if reason:
-            reason = f"{self._text(reason)}; {self._printed(output)}"
+            reason = f"{self._text(reason)}{self._printed(output)}"
         return Footer(complete=not reason, counts=counts, reason=reason, status=status)
 
     def _run(self) -> Run | None:
@@ -134,7 +134,7 @@ class ReportedRun:
         text = self._text(output.strip())
         if len(text) > _SHOWN:
             text = f"{text[:_FIRST]} … {text[-(_SHOWN - _FIRST) :]}"
-        return f"it printed: {text}" if text else "it printed nothing"
+        return f"{PRINTED}: {text}" if text else f"{PRINTED} nothing"
 
     def _text(self, text: str) -> str:
         return placeless(text, self.settled)

@@ -10,6 +10,7 @@ from redbucket.core.evidence import SUITE_LEAST, SUITE_RED
 from redbucket.core.fingerprint import normalise
 from redbucket.core.records import Run
 from redbucket.core.report import Problem
+from redbucket.core.reportcheck import PRINTED
 
 
 def troubles_of(head: Sequence[Run], collected: Run) -> list[Problem]:
@@ -19,7 +20,8 @@ def troubles_of(head: Sequence[Run], collected: Run) -> list[Problem]:
     for run in head:
         fault = _fault(run)
         if fault is not None:
-            key = (fault[0], normalise(fault[1]))  # "no tests ran in 4.75s"
+            # "no tests ran in 4.75s"; what a command prints comes in another order each time
+            key = (fault[0], normalise(fault[1].partition(PRINTED)[0]))
             said.setdefault(key, fault)
             ids.setdefault(key, []).append(run.run_id)
     troubles = []
@@ -52,7 +54,7 @@ _MORE_TIME = "give it more time: --budget, or [run] budget in redbucket.toml"
 _EARLY_END = "fix what ends the run early; a test that hangs or crashes alone costs only itself"
 _EARLY_END_OF_BASE = "fix what ends the collection early, at base"
 _OF_THE_PATCH = (
-    "base's report is whole, so it is the patch that ends the run: see its output above, for instance an "
+    "base's report is whole, so it is the patch that ends the run: see its output, for instance an "
     "error of the compiler"
 )
 _BEFORE_ANY = "before the first test"

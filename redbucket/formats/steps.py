@@ -56,7 +56,8 @@ def steps(report: GateReport, groups: dict[Group, list[Row]]) -> list[Step]:
                 else (),
             )
         )
-    out += [Step(problem.remedy) for problem in report.undecided[:_NAMED] if problem.remedy]
+    remedies = dict.fromkeys(problem.remedy for problem in report.undecided[:_NAMED] if problem.remedy)
+    out += [Step(remedy) for remedy in remedies]
     if unknown := groups[Group.UNCLASSIFIED]:
         spends = list(dict.fromkeys(row.spend for row in unknown if row.spend))[:_NAMED]
         out.append(Step("; ".join(spends) or "make the records complete and rerun", _ids(unknown)))

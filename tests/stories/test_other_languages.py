@@ -415,13 +415,16 @@ def test_noise_has_no_advice_that_needs_a_recorder(tmp_path: Path) -> None:
 
 def test_one_reason_is_told_once(tmp_path: Path) -> None:
     """A compiler names the folder that it works in, on many lines."""
-    speaks = "print('error in', os.getcwd() + '/x.c:3\\nhere', flush=True); os.remove('junit.xml')"
+    speaks = (
+        "print(time.time(), 'error in', os.getcwd() + '/x.c:3\\nhere', flush=True); os.remove('junit.xml')"
+    )
     shop = reporter(tmp_path, writes(*GREEN))
     shop.patch({"product.py": writes(*GREEN, then=speaks, status=1)})
     ended = redbucket("gate", "-C", shop.path, "--base", "main", "--head", "agent/fix")
     assert ended.exit_code == 2
     assert ended.out.count("x.c:3") == 1
     (problem,) = shop.gate().report["undecided"]
+    assert problem["reason"].startswith("runs 1, 2, 3: ")
     assert "error in x.c:3\nhere" in problem["reason"]
 
 
