@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Container, Iterator
 
 from redbucket.core.meddling import meddles
-from redbucket.core.reaching import Reach
+from redbucket.core.reaching import Reach, worked_out
 from redbucket.core.scope import Entry
 from redbucket.core.testtree import AROUND_TESTS
 
@@ -158,9 +158,7 @@ def _meddles_at_import(node: ast.AST) -> bool:
     """Return whether defining the name itself, not using it later, has effects elsewhere."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         # mock.patch as a decorator acts while the function runs, and takes itself back.
-        defaults = [value for value in (*node.args.defaults, *node.args.kw_defaults) if value is not None]
-        notes = [arg.annotation for arg in ast.walk(node.args) if isinstance(arg, ast.arg) and arg.annotation]
-        return meddles([*defaults, *notes, *([node.returns] if node.returns else [])])
+        return meddles(worked_out(node))
     if isinstance(node, ast.ClassDef):
         return any(
             _meddles_at_import(part) if _is_definition(part) else meddles([part]) for part in node.body

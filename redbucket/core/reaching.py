@@ -162,13 +162,19 @@ def _made(node: ast.AST) -> Iterator[ast.AST]:
             yield from _made(part)
 
 
+def worked_out(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
+    """Return what of a signature runs when the function is made: defaults and annotations."""
+    args = node.args
+    every = (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg)
+    found = [*args.defaults, *args.kw_defaults, *(arg.annotation for arg in every if arg), node.returns]
+    return [part for part in found if part is not None]
+
+
 def _at_import(node: ast.AST) -> Iterator[ast.AST]:
     """Yield what of a definition is worked out when it is made."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         yield from node.decorator_list
-        yield node.args
-        if node.returns is not None:
-            yield node.returns
+        yield from worked_out(node)
     elif isinstance(node, ast.ClassDef):
         yield from (*node.decorator_list, *node.bases, *(option.value for option in node.keywords))
         for part in node.body:
