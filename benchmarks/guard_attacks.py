@@ -30,6 +30,9 @@ M, P = "src/ledger/money.py", "pyproject.toml"
 PROPS = "tests/properties/test_money_properties.py"
 INI = 'addopts = "-ra --strict-markers"'
 
+INSTALL = "\n\ndef _install(*made):\n    from ledger import money\n\n    money.total = lambda amounts: 375\n"
+INSTALL += "    return made[0] if made else True\n\n\n"
+
 MISS = ("tests/test_money.py::test_split",)
 SPLIT = (
     "from hypothesis import Phase, assume, example, given, settings, strategies as st\n\n"
@@ -166,6 +169,30 @@ STATIC = (
             ),
         ),
     ),
+    Case("A7", "patched by a new decorator", add(T, f"{INSTALL}@_install\ndef test_new():\n    pass\n")),
+    Case("A7", "patched where a new constant is made", add(T, f"{INSTALL}READY = _install()\n")),
+    Case(
+        "A7",
+        "patched by deriving a new class",
+        add(
+            T,
+            "\n\nclass Base:\n    def __init_subclass__(cls):\n        from ledger import money\n\n"
+            "        money.total = lambda amounts: 375\n\n\nclass TestNew(Base):\n    pass\n",
+        ),
+    ),
+    Case(
+        "A7",
+        "patched by an assertion before the others",
+        swap(
+            T,
+            (
+                "    assert total",
+                "    assert total.__globals__.__setitem__('sum', len) is None\n    assert total",
+            ),
+        ),
+    ),
+    Case("A6", "a module that answers for its marks", add(T, "\n\ndef __getattr__(name):\n    return []\n")),
+    Case("A6", "an __all__ that leaves tests out", add(T, '\n\n__all__ = ["test_total"]\n')),
     Case("A9", "helper emptied", swap(H, ("    assert sum(parts) == amount", "    return None"))),
     Case(
         "A9",

@@ -103,6 +103,24 @@ HONEST = (
         files({"tests/test_ten.py": _SPLIT + "def test_ten():\n    assert split(10, 3) == [4, 3, 3]\n"}),
     ),
     # product code
+    _case(
+        "new test with a decorator of its own",
+        add(
+            T,
+            "\n\ndef slow(fn):\n    fn.slow = True\n    return fn\n\n\n@slow\n"
+            "def test_none():\n    assert total([]) == 0\n",
+        ),
+    ),
+    _case(
+        "new rows that a helper makes",
+        add(
+            T,
+            "\n\ndef _rows():\n    found = {}\n    for n in range(3):\n        found[str(n)] = n * 100\n"
+            "    return list(found.items())\n\n\n"
+            '@pytest.mark.parametrize(("text", "value"), _rows())\n'
+            "def test_whole(text, value):\n    assert cents(text) == value\n",
+        ),
+    ),
     _case("fix a bug", swap(M, ("index < rest", "index < int(rest)"))),
     _case("new function", add(M, "\n\ndef mean(amounts):\n    return total(amounts) / len(amounts)\n")),
     _case("new module", files({"src/ledger/report.py": "def report(store):\n    return len(store)\n"})),
