@@ -41,7 +41,7 @@ def pure_copy(home: FileScope, node: Function | ast.ClassDef, module: str) -> st
         name = todo.pop()
         if name in needed:
             continue
-        if len(needed) > _MOST:
+        if len(needed.keys() - home.imports.keys()) > _MOST:
             return None
         source: ast.AST
         if name in home.functions:
