@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from redbucket.core.calls import Parameter, Target
 from redbucket.core.laws import Law, laws
 from redbucket.core.pytree import dotted
-from redbucket.core.widened import VARIANTS, strategy
+from redbucket.core.widened import VARIANTS, is_word, strategy
 
 HELD = '''\
 def held(value):
@@ -95,6 +95,11 @@ def candidates(target: Target, copy: str | None, crash: bool) -> list[Candidate]
         texts = {
             p.name: strategy(p, variant) for p in target.parameters if p.values or p.annotation or not p.fixed
         }
+        if variant == "words":  # a word beside something else may be one of a few
+            rest = [p for p in target.parameters if is_word(p)]
+            if not rest or len(rest) == len([t for t in texts.values() if t]):
+                continue
+            texts.update({p.name: f"st.sampled_from({list(p.values)!r})" for p in rest})
         required = _required(target)
         drawn = {n: t for n, t in texts.items() if t and (n in required or _has_values(target, n))}
         if not drawn or any(n not in drawn and not _fixed(target, n) for n in required):

@@ -61,7 +61,7 @@ def pure_copy(home: FileScope, node: Function | ast.ClassDef, module: str) -> st
             needed[name] = ast.unparse(plain)
             source = plain
         elif name in home.imports:
-            needed[name] = _statement(name, home.imports[name], module)
+            needed[name] = _guarded(home, name) or _statement(name, home.imports[name], module)
             continue
         elif name in home.values:
             source = home.values[name]
@@ -107,6 +107,25 @@ def _statement(name: str, ref: ImportRef, module: str) -> str:
     if not ref.name:
         return f"import {origin}" if name == origin.split(".")[0] else f"import {origin} as {name}"
     return f"from {origin} import {ref.name}" + (f" as {name}" if name != ref.name else "")
+
+
+def _guarded(home: FileScope, name: str) -> str:
+    """Return the ``try`` that imports a name or has something in its place; "" for a plain import."""
+    for node in home.tree.body if home.tree is not None else []:
+        if not isinstance(node, ast.Try):
+            continue
+        imports = [s for s in ast.walk(node) if isinstance(s, (ast.Import, ast.ImportFrom))]
+        bound = {alias.asname or alias.name for s in imports for alias in s.names}
+        plain = all(isinstance(s, (ast.Import, ast.ImportFrom, ast.Assign, ast.Pass)) for s in _steps(node))
+        near = any(isinstance(s, ast.ImportFrom) and s.level for s in imports)
+        if name in bound and plain and not near:
+            return ast.unparse(node)
+    return ""
+
+
+def _steps(node: ast.Try) -> Iterator[ast.stmt]:
+    for body in (node.body, *(handler.body for handler in node.handlers), node.orelse, node.finalbody):
+        yield from body
 
 
 def _is_pure(home: FileScope, node: ast.AST, *, own: bool = False) -> bool:

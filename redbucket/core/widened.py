@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from redbucket.core.calls import Parameter
 
-VARIANTS = ("wide", "not negative", "positive", "shaped", "composed")
+VARIANTS = ("wide", "not negative", "positive", "shaped", "composed", "words")
 # Near to the literals, where their types alone would never lead.
-_NEAR = ("shaped", "composed")
+_NEAR = ("shaped", "composed", "words")
 _SIMPLE = {
     "int": "st.integers()",
     "float": "st.floats(allow_nan=False, allow_infinity=False)",
@@ -43,6 +43,11 @@ def strategy(parameter: Parameter, variant: str) -> str:
     if parameter.values:
         return of_values(parameter.values, variant)
     return of_annotation(parameter.annotation, variant)
+
+
+def is_word(parameter: Parameter) -> bool:
+    """Return whether a parameter was seen with words alone, that may choose among ways ("strict", "prerelease")."""
+    return bool(parameter.values) and all(isinstance(v, str) and v.isidentifier() for v in parameter.values)
 
 
 def kind(parameter: Parameter) -> str:
@@ -155,7 +160,7 @@ def _numbers(values: Sequence[float], whole: bool, variant: str) -> str:
 def _texts(values: Sequence[str], variant: str) -> str:
     if variant == "wide":
         return "st.text(max_size=40)"
-    if variant == "shaped":
+    if variant in ("shaped", "words"):
         patterns = dict.fromkeys(shape(v) for v in values)
         texts = [f"st.from_regex({p!r}, fullmatch=True)" for p in list(patterns)[:_PATTERNS]]
         return texts[0] if len(texts) == 1 else f"st.one_of({', '.join(texts)})"

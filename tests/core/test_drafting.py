@@ -213,7 +213,20 @@ def test_a_parameter_of_unknown_type_stops_the_laws() -> None:
         (Parameter("a", (1,)), Parameter("b", fixed="{}.get")),
     )
     assert "f(a, {}.get)" in Probe(candidates(fixed, None, crash=False), 5).source()
-    assert len(VARIANTS) == 5
+    assert len(VARIANTS) == 6
+
+
+def test_a_word_that_chooses_a_way_is_drawn_from_those_that_were_seen() -> None:
+    home = read_scope(ast.parse("def f(text, how): ..."))
+    parameters = (Parameter("text", ("1.2",)), Parameter("how", ("strict", "loose")))
+    every = candidates(
+        Target("f", ("from m import f",), home, home.functions["f"], parameters), None, crash=False
+    )
+    words = next(dict(one.given) for one in every if VARIANTS[one.variant] == "words")
+    assert words["how"] == "st.sampled_from(['strict', 'loose'])"
+    assert "from_regex" in words["text"]
+    alone = Target("f", ("from m import f",), home, home.functions["f"], (Parameter("text", ("one",)),))
+    assert all(VARIANTS[one.variant] != "words" for one in candidates(alone, None, crash=False))
 
 
 def test_the_ghostwriters_text() -> None:

@@ -234,3 +234,14 @@ def test_a_class_that_reaches_out_has_no_copy() -> None:
     home = found("test_class")["Purse.read"].home
     assert pure_copy(home, home.classes["Rest"], "pkg") is None
     assert "class Stack" in str(pure_copy(home, home.classes["Deep"], "pkg"))
+
+
+def test_an_import_that_may_fail_is_copied_with_what_stands_for_it() -> None:
+    source = "try:\n    from gone import fast\nexcept ImportError:\n    fast = None\n\n\n"
+    source += "def f(n):\n    return n if fast is None else fast(n)\n"
+    home = read_scope(ast.parse(source), "m.py", judge=False)
+    copy = pure_copy(home, home.functions["f"], "")
+    assert copy is not None
+    space: dict[str, object] = {}
+    exec(copy + "\nfound = f(3)", space)
+    assert space["found"] == 3
