@@ -58,7 +58,9 @@ def steps(report: GateReport, groups: dict[Group, list[Row]]) -> list[Step]:
         )
     remedies = dict.fromkeys(problem.remedy for problem in report.undecided[:_NAMED] if problem.remedy)
     out += [Step(remedy) for remedy in remedies]
-    if unknown := groups[Group.UNCLASSIFIED]:
+    # what to do about a reason that is told above is told there, too
+    told = {problem.reason for problem in report.undecided if problem.remedy}
+    if unknown := [row for row in groups[Group.UNCLASSIFIED] if row.why.removesuffix(".") not in told]:
         spends = list(dict.fromkeys(row.spend for row in unknown if row.spend))[:_NAMED]
         out.append(Step("; ".join(spends) or "make the records complete and rerun", _ids(unknown)))
     if report.untrusted_green and (paths := _paths(groups[Group.UNTRUSTED])):

@@ -208,3 +208,17 @@ def test_a_miss_is_answered_by_a_property_and_how_is_said() -> None:
     assert "$ redbucket gate -C x --head a --policy p.toml --format json --output x/REPORT.json\n" in away
     assert "$ redbucket -C x draft REPORT.json\n" in away
     assert not any("property" in step.text for step in steps(r.GREEN, grouped(r.GREEN.tests)))
+
+
+def test_what_to_do_about_a_broken_run_is_said_once() -> None:
+    """By the reason's own remedy, whose rows have nothing to add; another row's spend stays."""
+    rows = [
+        Row(nodeid=name, bucket=Bucket.UNCLASSIFIED, why=why, spend="fix the runner", outcomes={})
+        for name, why in (("a", "runs 1, 2: it broke"), ("b", "runs 1, 2: it broke"), ("c", "no seed"))
+    ]
+    problem = Problem(code="report-incomplete", reason="runs 1, 2: it broke", remedy="see its output")
+    for some, said in ((rows[:2], ["see its output"]), (rows, ["see its output", "fix the runner"])):
+        report = msgspec.structs.replace(
+            _lost(), verdict=Verdict.UNDECIDED, tests=some, undecided=[problem], findings=[]
+        )
+        assert [step.text for step in steps(report, grouped(some))][:-1] == said
