@@ -1087,6 +1087,7 @@ HONEST = (
             "tests/data/few.txt": "1\n",
             "tests/test_core.py": TESTS + "\n\ndef test_few(few):\n    assert bucket(0, few) == 0\n",
         },
+        honest=True,
     ),
     Attack(
         "honest",
