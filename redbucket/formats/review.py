@@ -15,7 +15,9 @@ def review_text(report: ReviewReport) -> str:
     for found in report.properties:
         out += _property(found)
     if report.verdict == "keep" and report.place != report.file:
-        out.append(f"  do this: a person moves it: git mv or cp {shell(report.file)} {shell(report.place)}")
+        folder, _, _ = report.place.rpartition("/")
+        made = f"mkdir -p {shell(folder)} && " if folder else ""
+        out.append(f"  do this: a person moves it: {made}mv {shell(report.file)} {shell(report.place)}")
     out += [f"  note: {line(note)}" for note in report.notes]
     out.append(f"  {report.seconds:.0f} s; base {report.base[:12]}, patch {report.head[:12]}")
     return "\n".join(out)
