@@ -396,7 +396,7 @@ def test_a_partial_clone_is_never_filled_behind_our_back(repo: Repo, tmp_path: P
     with Scratch(tmp_path / "scratch", partial) as scratch:
         with pytest.raises(Undecided) as caught:
             scratch.tree_view(head).read("a")
-        assert caught.value.code == "missing-object" and "--filter" in caught.value.remedy
+        assert caught.value.code == "missing-object" and "--no-filter" in caught.value.remedy
     assert not partial.has(oid)
 
 
