@@ -41,6 +41,7 @@ def test_a_file_that_is_no_report_is_said(tmp_path: Path) -> None:
     assert_clear(ended, 3, "not-a-report")
 
 
+@pytest.mark.slow  # several gates
 def test_a_miss_that_an_earlier_gate_found_must_be_answered_by_a_property(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

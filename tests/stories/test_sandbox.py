@@ -214,6 +214,7 @@ STATE = {
 }
 
 
+@pytest.mark.slow
 def test_on_a_dask_cluster(tmp_path: Path, port: int) -> None:
     """The code under test sees neither the worker's machine nor its scheduler; who has none says so."""
     outside = tmp_path / "outside"
