@@ -47,24 +47,21 @@ def compare_decorators(
         additions += more
         changes += worse
     for node in fresh.copy():
-        was = next((other for other in left if last_name(other) == last_name(node)), None)
-        if was is not None and last_name(node) in SKIPS:
-            left.remove(was)
-            fresh.remove(node)
-            change = f"`@{source_text(was)}` became `@{source_text(node)}`"
-            if _reasonless(was) == _reasonless(node):
-                text = f"gives another reason for a skipped or excused test: {change}"
-                additions.append(Detail(text, node.lineno, unit))
-            else:
-                text = f"changes when the test is skipped or excused: {change}"
-                changes.append(Detail(text, node.lineno, unit, True))
-    for node in fresh.copy():
-        was = next((other for other in left if last_name(other) == last_name(node)), None)
-        if was is not None and last_name(node) in _SAME:
-            left.remove(was)
-            fresh.remove(node)
-            text = f"{_SAME[last_name(node)]}: `@{source_text(was)}` became `@{source_text(node)}`"
-            changes.append(Detail(text, node.lineno, unit, last_name(node) == "given"))
+        name = last_name(node)
+        was = next((other for other in left if last_name(other) == name), None)
+        if was is None or (name not in SKIPS and name not in _SAME):
+            continue
+        left.remove(was)
+        fresh.remove(node)
+        change = f"`@{source_text(was)}` became `@{source_text(node)}`"
+        if name in _SAME:
+            changes.append(Detail(f"{_SAME[name]}: {change}", node.lineno, unit, name == "given"))
+        elif _reasonless(was) == _reasonless(node):
+            text = f"gives another reason for a skipped or excused test: {change}"
+            additions.append(Detail(text, node.lineno, unit))
+        else:
+            text = f"changes when the test is skipped or excused: {change}"
+            changes.append(Detail(text, node.lineno, unit, True))
     for node in left:
         name, at = last_name(node), f"`@{source_text(node)}`"
         if name in SKIPS:
