@@ -43,7 +43,7 @@ def no_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(self: object) -> Iterator[Check]:
         return iter(())
 
-    monkeypatch.setattr("redbucket.commands.doctor.Examination._project", nothing)
+    monkeypatch.setattr("redbucket.app.examination.Examination._project", nothing)
 
 
 Found = dict[str, dict[str, str]]
