@@ -35,7 +35,8 @@ class Axis:
     ``plain``: how a shell gives a test what it has without a variant; ``recorded``: the recorder alone acts on it.
     ``together``: of no effect on a test that passes with all axes of that group changed at once. ``draws``: its
     values harm nothing by themselves, so that a test that fails with all such axes changed at once is not
-    flipped by one.
+    flipped by one. ``alike``: they may harm, so that this holds only if it fails in the very way that it does by
+    itself.
     """
 
     cause: str
@@ -49,6 +50,7 @@ class Axis:
     hints: frozenset[str] = frozenset()
     together: str = ""
     draws: bool = False
+    alike: bool = False
     slows: bool = False
     plain: str = ""
     recorded: bool = False
@@ -120,6 +122,7 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int, seed: str)
             tuple(_env("TZ", zone) for zone in ("Pacific/Auckland", "America/Los_Angeles", "Asia/Kolkata")),
             "use aware times in one zone, or set the zone in the test",
             together=_AROUND,
+            alike=True,
             plain="TZ=UTC",
         ),
         Axis(
@@ -138,6 +141,7 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int, seed: str)
             ),
             'name the encoding (encoding="utf-8") and the locale where they matter',
             together=_AROUND,
+            alike=True,
             plain='LANG="${LANG:-C.UTF-8}"',
         ),
         Axis(
@@ -145,6 +149,7 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int, seed: str)
             (_env("COLUMNS", "40"), _env("COLUMNS", "240")),
             "give the width to what prints, or compare without line breaks",
             together=_AROUND,
+            alike=True,
             plain="env -u COLUMNS",
         ),
         Axis(
@@ -155,12 +160,14 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int, seed: str)
             ),
             "set the mode that is wanted with chmod; the mode that open() gives is the user's",
             together=_AROUND,
+            alike=True,
         ),
         Axis(
             "home folder",
             (Variant("an empty HOME", {"conditions": Conditions(empty_home=True)}, 'HOME="$(mktemp -d)"'),),
             "let the test bring its own configuration, and point HOME at it",
             together=_AROUND,
+            alike=True,
             plain=_PLAIN_HOME,
         ),
         Axis(
@@ -171,6 +178,7 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int, seed: str)
             ),
             "sort what comes from a folder",
             together=_AROUND,
+            alike=True,
         ),
         Axis(
             "leftover files",
@@ -215,6 +223,7 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int, seed: str)
             "If it is in the product, it is a bug",
             rates=True,
             hints=frozenset({"thread"}),
+            together=_INSIDE,
         ),
         Axis(
             "load",
@@ -229,7 +238,8 @@ def axes(other_seed: Callable[[str], str], now: float, spinners: int, seed: str)
 def at_once(group: Sequence[Axis]) -> list[dict[str, Any]]:
     """Return fields of the spec that change all axes of ``group`` at once, until each variant had its turn.
 
-    The nth changes each to its nth variant, from the first again where there are fewer.
+    The nth changes each to its nth variant, from the first again where there are fewer. What is a matter of rates has
+    its first variant each time: that is the one in which it fails more often.
     """
     found = []
     for number in range(max((len(axis.variants) for axis in group), default=0)):
@@ -237,7 +247,7 @@ def at_once(group: Sequence[Axis]) -> list[dict[str, Any]]:
         changed: dict[str, Any] = {}
         env: dict[str, str] = {}
         for axis in group:
-            change = dict(axis.variants[number % len(axis.variants)].change)
+            change = dict(axis.variants[0 if axis.rates else number % len(axis.variants)].change)
             given = change.pop("conditions", PLAIN)
             fields.update(change)
             changed.update({k: v for k, v in msgspec.structs.asdict(given).items() if v != getattr(PLAIN, k)})

@@ -27,6 +27,7 @@ MODULES = (
     "edges/newfiles.py",
     "edges/orphans.py",
     "edges/prctl.py",
+    "edges/recordercopy.py",
     "edges/reportfiles.py",
     "edges/sandbox.py",
     "edges/sealed.py",

@@ -39,6 +39,7 @@ from redbucket.edges.frames import (
 )
 from redbucket.edges.git import Caller
 from redbucket.edges.interpreter import Launch
+from redbucket.edges.recordercopy import RecorderCopy
 from redbucket.edges.reportfiles import NotAReport
 from redbucket.edges.site import Place, Site
 
@@ -162,7 +163,7 @@ class Far:
             user_env=os.environ,
             cancelled=self._cancelled,
             elsewhere=self._workshop.elsewhere,
-            copy_recorder=self._copy_recorder,
+            recorder=RecorderCopy(self._recorder),
         )
         orphans.adopt()
         probe = root / "CaseProbe"
@@ -256,12 +257,6 @@ class Far:
                 self._indexes[tree] = index
         extra = {"GIT_INDEX_FILE": str(self._indexes[tree]), "GIT_WORK_TREE": str(folder)}
         self._git.run("checkout-index", "--all", "--force", folder=folder, extra=extra)
-
-    def _copy_recorder(self, folder: Path) -> None:
-        for name, text in self._recorder.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
 
 
 def _clear_away(parent: Path) -> None:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 # It ends by itself when redbucket is gone: its parent's number is another one then.
 _SPIN = "import os, sys\nwhile os.getppid() == int(sys.argv[1]):\n    for _ in range(100000): pass\n"
 
 
 @contextlib.contextmanager
-def busy(python: str, processes: int) -> Iterator[None]:
-    """Run ``processes`` busy loops as long as the ``with`` lasts."""
+def busy(python: str, processes: int) -> Iterator[Callable[[], None]]:
+    """Give what starts ``processes`` busy loops; they run as long as the ``with`` lasts."""
     started: list[subprocess.Popen[bytes]] = []
-    try:
-        for _ in range(processes):
+
+    def begin() -> None:
+        for _ in range(processes - len(started)):
             words = [python, "-I", "-S", "-c", _SPIN, str(os.getpid())]
             started.append(
                 subprocess.Popen(
@@ -27,7 +28,9 @@ def busy(python: str, processes: int) -> Iterator[None]:
                     stderr=subprocess.DEVNULL,
                 )
             )
-        yield
+
+    try:
+        yield begin
     finally:
         for process in started:
             process.kill()

@@ -283,7 +283,8 @@ class _Run:
     def go(self) -> Footer:
         """Return the footer once the run has ended one way or the other."""
         main = _BOOT.format(package=self.package)
-        self.boot = self.site.post(self.place, "b" + secrets.token_hex(4), self.package, main)
+        python = self.runner.launch.python
+        self.boot = self.site.post(self.place, "b" + secrets.token_hex(4), self.package, main, python)
         status = 0
         for attempt in range(_MAX_RESTARTS + 1):
             before = len(self.done)

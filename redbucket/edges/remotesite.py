@@ -123,9 +123,9 @@ class RemoteSite:
         status, output, problem = self.link.call("plain", given, over=lambda: left() < 0)
         return status, output, problem
 
-    def post(self, place: str, boot: str, package: str, main: str) -> str:
+    def post(self, place: str, boot: str, package: str, main: str, python: str) -> str:
         """As ``Site`` does."""
-        given = {"place": place, "boot": boot, "package": package, "main": main}
+        given = {"place": place, "boot": boot, "package": package, "main": main, "python": python}
         return str(self.link.call("post", given))
 
     def process(

@@ -15,27 +15,32 @@ from pathlib import Path
 from typing import Any
 
 from redbucket.core.errors import Undecided
-from redbucket.edges import digests, environment, masking, names, newfiles, reportfiles, sandbox, supervise
+from redbucket.edges import (
+    digests,
+    environment,
+    masking,
+    names,
+    newfiles,
+    recordercopy,
+    reportfiles,
+    sandbox,
+    supervise,
+)
 from redbucket.edges.interpreter import Launch
 from redbucket.edges.load import busy
+from redbucket.edges.recordercopy import RecorderCopy
 
 TIMEOUT = "the time budget ran out"
 _RECORDER = Path(__file__).resolve().parent.parent / "recorder"
 
 
-def recorder_copier() -> Callable[[Path], None]:
-    """Return what puts the recorder, which runs inside the project's process, into a new folder.
+# With these the interpreter and the runner have started, and the tree's own code begins.
+_BEGUN = ("collecting", "ready", "start")
 
-    It is read here and now: code under test may write to where it stands.
-    """
-    files = {path.name: path.read_bytes() for path in sorted(_RECORDER.glob("*.py"))}
 
-    def copy(folder: Path) -> None:
-        folder.mkdir(parents=True)
-        for name, raw in files.items():
-            (folder / name).write_bytes(raw)
-
-    return copy
+def _recorder() -> RecorderCopy:
+    """Return the recorder as it is now: code under test may write to where it stands."""
+    return RecorderCopy(recordercopy.read(_RECORDER))
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ class Site:
     cancelled: threading.Event = field(default_factory=threading.Event)
     look: Callable[[], Mapping[str, str]] = dict
     elsewhere: Callable[[], Path] | None = None
-    copy_recorder: Callable[[Path], None] = field(default_factory=recorder_copier)
+    recorder: RecorderCopy = field(default_factory=_recorder)
     _places: dict[str, Path] = field(default_factory=dict)
     _files: dict[str, frozenset[str]] = field(default_factory=dict)
 
@@ -153,7 +158,8 @@ class Site:
         ``left`` says how many seconds it still has, ``load`` is an interpreter and how many busy ones run beside.
         """
         try:
-            with busy(*load):
+            with busy(*load) as begin:
+                begin()
                 done = supervise.run_plain(
                     words, Path(tree), env, lambda: time.monotonic() + left(), self.cancelled
                 )
@@ -171,10 +177,10 @@ class Site:
         """Return what reads one of them from its beginning. Raises NotAReport."""
         return reportfiles.pieces(Path(tree), name)
 
-    def post(self, place: str, boot: str, package: str, main: str) -> str:
-        """Put the recorder and its starter ``main`` into the run's folder; return what to start."""
+    def post(self, place: str, boot: str, package: str, main: str, python: str) -> str:
+        """Put the recorder and its starter ``main`` into the run's folder; return what ``python`` is to start."""
         folder = Path(place) / boot
-        self.copy_recorder(folder / package)
+        self.recorder.put(folder / package, python)
         (folder / "__main__.py").write_text(main, encoding="utf-8")
         return str(folder)
 
@@ -190,7 +196,8 @@ class Site:
     ) -> supervise.Spoken:
         """Run one process of the tests (an interpreter and what it starts come last) beside ``load`` busy ones.
 
-        Returns what it said. ``limits`` are seconds: for a test, for what is outside of tests, and for all.
+        Returns what it said. ``limits`` are seconds: for a test, for what is outside of tests, and for all. The busy
+        ones start when the tree's own code does.
         """
         process = supervise.Process(
             argv=argv,
@@ -201,8 +208,14 @@ class Site:
             start_timeout=limits[1],
             deadline=time.monotonic() + limits[2],
         )
-        with busy(argv[-2], load):
-            return supervise.run_process(process, on_event, self.cancelled)
+        with busy(argv[-2], load) as begin:
+
+            def heard(event: dict[str, Any]) -> None:
+                if event["event"] in _BEGUN:
+                    begin()
+                on_event(event)
+
+            return supervise.run_process(process, heard, self.cancelled)
 
     def installed(self) -> Mapping[str, str]:
         """Return what the interpreter's own files are now."""

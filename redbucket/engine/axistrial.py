@@ -10,6 +10,7 @@ from typing import Any
 from redbucket.core.axes import Axis, Variant, at_once
 from redbucket.core.classification import FAILING
 from redbucket.core.compare import redder_by_chance
+from redbucket.core.evidence import failure_print
 from redbucket.core.records import Outcome, Run, Test
 from redbucket.core.runspec import RunSpec
 from redbucket.core.tally import Tally
@@ -32,7 +33,8 @@ _AS_IT_IS = Variant("as it is")
 class AxisTrials:
     """``make`` gives the spec of one run of the test with some fields replaced.
 
-    ``steady``: it did the same each time, and ``fails`` says what. ``seen`` is what it did, in words.
+    ``steady``: it did the same each time, and ``fails`` says what. ``seen`` is what it did, in words, ``failure`` by
+    what its one failure is known again.
     ``wavered`` is set where it turns out to be mixed after all. ``tally`` counts every run.
     """
 
@@ -46,6 +48,7 @@ class AxisTrials:
     steady: bool
     fails: bool
     seen: str = ""
+    failure: str = ""
     tried: list[str] = field(default_factory=list)
     untried: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -60,12 +63,18 @@ class AxisTrials:
     def find(self) -> Found | None:
         """Return the cause, None if none was confirmed."""
         spared, together = self._screened()
-        found = self._followed(together)
+        found = self._followed([(axis, variant) for axis, variant in together if not axis.rates])
         if found is not None:
             return found
         first = {axis.cause for axis, _ in together}
+
+        def turn(axis: Axis) -> int:
+            if axis.rates and axis.cause in first:
+                return 0  # one look of each of the others did not flip it
+            return 1 if axis.cause in first or axis.hints & self.touched else 2
+
         waiting: list[Axis] = []
-        for axis in sorted(self.axes, key=lambda a: not (a.cause in first or a.hints & self.touched)):
+        for axis in sorted(self.axes, key=turn):
             if self.steady and self.wavered:
                 return None
             if axis.cause in spared:
@@ -108,7 +117,7 @@ class AxisTrials:
         spared: set[str] = set()
         groups: dict[str, list[Axis]] = {}
         for axis in self.axes:
-            if axis.draws if self.fails else axis.together:
+            if (axis.draws or (axis.alike and self.failure)) if self.fails else axis.together:
                 groups.setdefault(axis.together, []).append(axis)
         for group in groups.values() if self.steady else ():
             if self.over():
@@ -121,6 +130,8 @@ class AxisTrials:
                 if self.differs(run, test):
                     return spared, [(axis, axis.variants[number % len(axis.variants)]) for axis in group]
             ran = [_ran(run, test) for run, test in runs]
+            if self.fails and any(axis.alike for axis in group):
+                ran = [failure_print(test) == self.failure for _, test in runs]
             if len(ran) == len(specs) and all(ran):
                 spared |= {axis.cause for axis in group}
         return spared, []
@@ -295,8 +306,8 @@ class AxisTrials:
         """Does it fail more often with one variant than with the other, or than as it is?"""
         one = axis.variants[0]
         other = axis.variants[1] if len(axis.variants) > 1 else _AS_IT_IS
-        # one that never failed yet must fail at all before anything is compared
-        if self.steady and not self._ever_fails(axis, one):
+        # one that did the same each time must do something else at all before anything is compared
+        if self.steady and not self._ever(axis, other if self.fails else one):
             return None
         counts = {one.name: [0, 0], other.name: [0, 0]}
         failing: Run | None = None
@@ -331,14 +342,14 @@ class AxisTrials:
             conditions=(one.name,),
         )
 
-    def _ever_fails(self, axis: Axis, variant: Variant) -> bool:
-        """A few runs, and where they must stand alone no more than it takes."""
+    def _ever(self, axis: Axis, variant: Variant) -> bool:
+        """Does it flip? A few runs, and where they must stand alone no more than it takes."""
         at_a_time = 1 if axis.quiet else _RATE_FIRST
         for _ in range(0, _RATE_FIRST, at_a_time):
             if self.over():
                 return False
             runs = self._try(axis, [variant] * at_a_time)
-            if any(_ran(r, t) and _fails(t) for r, t in zip(runs, self.tests(runs), strict=True)):
+            if any(self.differs(r, t) for r, t in zip(runs, self.tests(runs), strict=True)):
                 return True
         return False
 

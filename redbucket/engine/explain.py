@@ -11,7 +11,7 @@ from redbucket.core.axes import FIX_INCONSISTENT, FIX_ORDER, Axis
 from redbucket.core.classification import FAILING
 from redbucket.core.conditions import Conditions
 from redbucket.core.errors import Undecided
-from redbucket.core.evidence import is_inconsistent
+from redbucket.core.evidence import failure_print, is_inconsistent
 from redbucket.core.experiments import Experiment
 from redbucket.core.plural import plural
 from redbucket.core.records import Outcome, Run, Test
@@ -121,6 +121,7 @@ class Explain:
             self.steady,
             self.fails,
             counted(self._base),
+            self._failure(),
             self.tried,
             self.untried,
             self.notes,
@@ -132,6 +133,11 @@ class Explain:
             self.steady = False
             return self._axes()
         return found
+
+    def _failure(self) -> str:
+        """By what its failure is known again, "" if it has none or several."""
+        prints = {failure_print(t) for runs in self.looked for t in self._tests(runs) if _fails(t)}
+        return prints.pop() if len(prints) == 1 else ""
 
     # -- what it does by itself -------------------------------------------------------------------
 

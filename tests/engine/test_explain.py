@@ -215,6 +215,61 @@ def test_each_axis_names_its_cause(rule: Callable[[RunSpec, Sequence[str]], bool
         assert [(e.head and e.head.failed, e.flipped) for e in beside] == [(3 if work.fails else 0, None)]
 
 
+def test_what_each_run_can_say_at_once_is_not_asked_one_by_one() -> None:
+    """A sound test, and one that fails in the same way whatever is changed."""
+    sound, _ = explain(lambda spec, before: False)
+    assert len(sound.bench.ran) <= 27  # type: ignore[attr-defined]
+    assert "concurrency" in sound.tried
+    real, found = explain(lambda spec, before: True)
+    assert found is None
+    assert len(real.bench.ran) <= 33  # type: ignore[attr-defined]
+    assert {"time zone", "locale", "home folder", "concurrency"} <= set(real.tried)
+
+
+def test_a_race_that_shows_now_and_then_is_asked_for_once_runs_with_all_changed_show_it() -> None:
+    turn = itertools.count()
+
+    def rule(spec: RunSpec, before: Sequence[str]) -> bool:
+        return spec.conditions.switch_interval == 1e-6 and next(turn) % 3 == 0
+
+    _, found = explain(rule)
+    assert cause(found) == "concurrency"
+
+
+def test_a_race_that_passes_where_threads_are_seldom_switched() -> None:
+    work, found = explain(lambda spec, before: spec.conditions.switch_interval != 5.0)
+    assert cause(found) == "concurrency"
+    pictured(work, found)
+
+
+def test_a_failure_that_another_one_hides_where_all_is_changed_is_asked_for_one_by_one() -> None:
+    """It passes with an empty HOME, and fails otherwise with another umask."""
+
+    def rule(spec: RunSpec, before: Sequence[str]) -> bool:
+        return not spec.conditions.empty_home or spec.conditions.umask is not None
+
+    class Telling(Process):
+        def _test(self, nodeid: str, spec: RunSpec, ids: Sequence[str]):  # type: ignore[no-untyped-def]
+            self.messages[X] = lambda spec, count: (
+                "a configuration" if not spec.conditions.empty_home else f"mode {spec.conditions.umask}"
+            )
+            return super()._test(nodeid, spec, ids)
+
+    specs = Specs(trees={"": "tree"}, seed="7", roots=(".",), timeout=1)
+    bench = Telling(rule, [*NAMES, X])
+    work = Explain(
+        X,
+        "",
+        specs,
+        bench,
+        axes(specs.other_seed, NOW, 6, "7"),
+        lambda step: None,
+        lambda: 0.0,
+        per_suite=1e9,
+    )
+    assert cause(work.run()) == "home folder"
+
+
 @pytest.mark.parametrize("mixed", [False, True])
 def test_a_run_that_was_cut_short_is_no_failure(mixed: bool) -> None:
     """Under load each run ends before the test was reached."""
