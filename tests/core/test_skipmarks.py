@@ -26,6 +26,9 @@ def marked(source: str) -> list[tuple[str, int]]:
         "@pytest.mark.skipif('True')",
         "@unittest.skipUnless(False, 'x')",
         "@unittest.skipIf(not 0, 'x')",
+        "@pytest.mark.skipif(1 == 1, reason='x')",
+        "@pytest.mark.skipif(WINDOWS or True, reason='x')",
+        "@unittest.skipUnless(1 != 1 and LINUX, 'x')",
         "@pytest.mark.parametrize('n', [1, pytest.param(2, marks=pytest.mark.xfail)])",
         "@pytest.mark.parametrize('n', [pytest.param(2, marks=[pytest.mark.skip, x])])",
     ],
@@ -45,6 +48,9 @@ def test_markers(marker: str) -> None:
         "@unittest.skipUnless(HAVE_SSL, 'x')",
         "@pytest.mark.skipif(False, reason='x')",
         "@pytest.mark.skipif(not True, reason='x')",
+        "@pytest.mark.skipif(1 == 2, reason='x')",
+        "@pytest.mark.skipif(WINDOWS or False, reason='x')",
+        "@pytest.mark.skipif(WINDOWS and True, reason='x')",
         "@requires('network')",
         "@pytest.mark.slow",
     ],
@@ -70,7 +76,7 @@ def helper():
 def test_w():
     pytest.importorskip("numpy")
 """
-    assert marked(source) == [("test_x", 3), ("T.test_y", 6), ("T.setUp", 8)]
+    assert marked(source) == [("test_x", 3), ("T.test_y", 6), ("T", 8)]
 
 
 def test_whole_modules_classes_and_aliases() -> None:
@@ -80,6 +86,62 @@ def test_whole_modules_classes_and_aliases() -> None:
     assert marked("class T:\n    pytestmark = pytest.mark.skip\n") == [("T", 2)]
     assert marked("off = pytest.mark.skip('x')\n@off\ndef test_x(): pass\n") == [("test_x", 2)]
     assert marked("win = pytest.mark.skipif(a, reason='x')\n@win\ndef test_x(): pass\n") == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "with open('a'):\n        pytest.skip('x')",
+        "try:\n        pytest.skip('x')\n    finally:\n        close()",
+        "try:\n        work()\n    finally:\n        pytest.skip('x')",
+        "if True:\n        pytest.skip('x')",
+        "if 0:\n        work()\n    else:\n        pytest.skip('x')",
+        "skip('x')",
+        "pt.xfail('x')",
+        "work()\n    raise Off('x')",
+    ],
+)
+def test_calls_that_are_reached_whatever_happens(body: str) -> None:
+    head = "import pytest as pt\nfrom pytest import skip\nfrom unittest import SkipTest as Off\n"
+    ((name, _),) = marked(f"{head}def test_x():\n    {body}\n")
+    assert name == "test_x"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if found:\n        return\n    pytest.skip('x')",
+        "for one in found:\n        return check(one)\n    pytest.skip('x')",
+        "try:\n        import numpy\n    except ImportError:\n        pytest.skip('x')",
+        "try:\n        connect()\n        pytest.skip('it is up')\n    except OSError:\n        pass",
+        "with suppress(OSError):\n        connect()\n        pytest.skip('it is up')",
+        "for one in found:\n        pytest.skip('x')",
+        "skip('x')",
+        "def inner():\n        pytest.skip('x')",
+    ],
+)
+def test_what_may_not_be_reached_is_no_quarantine(body: str) -> None:
+    assert marked(f"from shop import skip\ndef test_x():\n    {body}\n") == []
+
+
+def test_what_runs_before_each_test_switches_all_of_them_off() -> None:
+    assert marked("@pytest.fixture(autouse=True)\ndef off():\n    pytest.skip('x')\n") == [("", 3)]
+    assert marked("@pytest.fixture\ndef off():\n    pytest.skip('x')\n") == []
+    assert marked("def setUpModule():\n    raise SkipTest('x')\n") == [("", 2)]
+    text = (
+        "class T:\n    @fixture(scope='class', autouse=True)\n    def off(self):\n        pytest.skip('x')\n"
+    )
+    assert marked(text) == [("T", 4)]
+
+
+def test_marks_of_a_module_however_they_are_put_there() -> None:
+    assert marked("pytestmark: list = [pytest.mark.skip]\n") == [("", 1)]
+    assert marked("pytestmark += [pytest.mark.skip]\n") == [("", 1)]
+    assert marked("pytestmark.append(pytest.mark.skip('x'))\n") == [("", 1)]
+    assert marked("pytestmark.append(pytest.mark.slow)\nskips.append(pytest.mark.skip)\n") == []
+    assert marked("off = pytest.mark.skip\n@off('x')\ndef test_x(): pass\n") == [("test_x", 2)]
+    assert marked("from unittest import skip as off\n@off('x')\ndef test_x(): pass\n") == [("test_x", 2)]
+    assert marked("win = pytest.mark.skipif\n@win(a, reason='x')\ndef test_x(): pass\n") == []
 
 
 def test_what_cannot_be_parsed_and_what_refers_to_itself() -> None:
