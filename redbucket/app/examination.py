@@ -86,7 +86,7 @@ class Examination:
                 return
             yield judge.failed("policy", error)
             try:
-                self._base = find_base(self._repository, self._policy.gate.protected_branches)  # type: ignore[arg-type]
+                self._base = find_base(self._repository, self._policy.gate.protected_branches)
             except RedbucketError:
                 return
         self._entries = objects.entries(objects.tree_of(self._base))

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from redbucket.app.fixture_verify import chosen, commit_of, cpus, policy_of
+from redbucket.app.fixture_rules import policy_of, rules_of
+from redbucket.app.fixture_verify import chosen, cpus
 from redbucket.app.lfs_contents import LARGEST, Contents
 from redbucket.core.chosen import Chosen, nothing_at
 from redbucket.core.drift import Change, Content, Drift, NoFile, Side, change_of
@@ -43,7 +44,8 @@ def run(
     Without ``base`` and ``head``: HEAD against the work tree, or (``staged``) against the index.
     """
     with closing(Staged.discover(start, cpus=cpus())) as source:
-        policy = policy_of(source)
+        rules = rules_of(source)
+        policy = rules.own
         only = chosen(source.top, start, paths)
         if source.work_tree is None and head is None:
             raise Misused(
@@ -52,13 +54,13 @@ def run(
                 "name both commits: --base REV --head REV",
             )
         # before the first commit there is nothing yet to compare with
-        old_commit = None if base is None and source.is_unborn() else commit_of(source, base or "HEAD")
+        old_commit = None if base is None and source.is_unborn() else source.resolve(base or "HEAD")
         old_policy = _old_policy(source, old_commit) if base and old_commit else policy
-        judges = [JudgeSide(each) for each in (policy, old_policy)]
+        judges = [JudgeSide(each) for each in (*rules.policies, old_policy)]
         old, new = _opened(
             source,
             source.listing(old_commit) if old_commit else ({}, {}),
-            source.listing(commit_of(source, head) if head else None),
+            source.listing(source.resolve(head) if head else None),
             judges,
         )
         files = head is None and not staged and source.work_tree is not None

@@ -12,7 +12,8 @@ from pathlib import Path
 from shlex import quote
 
 from redbucket.app.fixture_diff import Shown, blob_content, show
-from redbucket.app.fixture_verify import chosen, cpus, policy_of
+from redbucket.app.fixture_rules import policy_of, rules_of
+from redbucket.app.fixture_verify import chosen, cpus
 from redbucket.app.lfs_contents import Contents
 from redbucket.core.discrepancies import regular, unlisted
 from redbucket.core.drift import Content
@@ -84,23 +85,24 @@ def desk(start: Path) -> Iterator[Desk]:
     with closing(Staged.discover(start, cpus=cpus())) as source:
         if source.work_tree is None:
             raise Misused("no-work-tree", "a bare repository has no lock to edit", "run it in a clone")
-        policy = policy_of(source)
-        landing = _landing_policy(source, start, policy)
-        refuse_agents(marks_here(source.branch(), os.environ, landing, lambda: policy))
-        yield replace(laid_out(source, policy), rules=(landing or policy).fixtures.volatile)
+        rules = rules_of(source)
+        refuse_agents(_marks(source, start, rules.own))
+        landing = landing_policy(source, lambda commit: policy_of(source, commit), lambda: rules.own)
+        opened = laid_out(source, *rules.policies)
+        yield replace(opened, rules=(landing or rules.own).fixtures.volatile)
 
 
-def _landing_policy(source: Staged, start: Path, own: Policy) -> Policy | None:
-    """Return the policy of the branch on which patches land, None if that is not known."""
+def _marks(source: Staged, start: Path, own: Policy) -> list[str]:
+    """Return why this looks like an agent's work."""
     from redbucket.edges.repository import Repository
 
-    repository = Repository.discover(start)
-    return landing_policy(repository, lambda commit: policy_of(source, commit), lambda: own)  # type: ignore[arg-type]
+    history = Repository.discover(start)
+    return marks_here(history, os.environ, lambda commit: policy_of(source, commit), lambda: own)  # type: ignore[arg-type]
 
 
-def laid_out(source: Staged, policy: Policy) -> Desk:
-    """Return the desk under ``policy``. Raises Misused "flawed-lock"."""
-    scope = Scope(JudgeSide(policy))
+def laid_out(source: Staged, policy: Policy, *besides: Policy) -> Desk:
+    """Return the desk under ``policy``, and what the policies ``besides`` name. Raises Misused "flawed-lock"."""
+    scope = Scope(*map(JudgeSide, (policy, *besides)))
     modes, oids = source.opened(source.listing(), scope.holds_fixtures)
     others = source.others()()
     seen = {**dict.fromkeys(scope.candidates(others), "100644"), **modes}

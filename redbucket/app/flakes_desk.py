@@ -94,8 +94,12 @@ def _landing(opened: Session) -> Policy | None:
 
 def refuse_agents(opened: Session) -> int:
     """Return the exit code that refuses an agent, 0 for a person."""
-    branch = opened.repository.current_branch()
-    marks = marks_here(branch, os.environ, _landing(opened), lambda: _own(opened))
+    marks = marks_here(
+        UserHistory(opened.repository),  # type: ignore[arg-type]
+        os.environ,
+        lambda commit: policy_at(opened.scratch, commit),
+        lambda: _own(opened),
+    )
     if not marks:
         return 0
     return refuse(

@@ -15,7 +15,7 @@ from redbucket.engine.protected import find_base
 def note_unprotected(repository: Repository, protected: tuple[str, ...], current: str | None = None) -> None:
     """Say so where no protected branch exists at all: there nothing is ever judged where it lands."""
     try:
-        find_base(repository, protected, current)  # type: ignore[arg-type]
+        find_base(repository, protected, current)
     except Misused as error:
         say(f"redbucket: nothing was judged: {error.reason}; {error.remedy}\n")
 

@@ -101,7 +101,7 @@ def _protected(opened: Session, tip: str, current: str) -> tuple[str, ...]:
     """The protected branches by the policy of the default one; HEAD may be the patch itself."""
     repository = opened.repository
     try:
-        base = find_base(repository, Policy().gate.protected_branches, current)  # type: ignore[arg-type]
+        base = find_base(repository, Policy().gate.protected_branches, current)
     except Misused as error:
         if error.code != "no-base":
             raise

@@ -250,7 +250,7 @@ def _base_of_new(opened: Session, update: Update) -> str | None:
     if _exists(repository, twin):
         return repository.resolve(twin)
     try:
-        return find_base(repository, tuple(b for b in protected_now(opened) if b != update.branch))  # type: ignore[arg-type]
+        return find_base(repository, tuple(b for b in protected_now(opened) if b != update.branch))
     except Misused as error:
         if error.code != "no-base":
             raise
@@ -314,7 +314,7 @@ def protected_now(opened: Session, known: Sequence[str] = ()) -> tuple[str, ...]
     """The protected branches: those that the hook was installed with, and those of the policy now."""
     repository, found = opened.repository, list(known)
     try:
-        base = find_base(repository, tuple(known) or Policy().gate.protected_branches)  # type: ignore[arg-type]
+        base = find_base(repository, tuple(known) or Policy().gate.protected_branches)
     except Misused as error:
         if error.code != "no-base":
             raise

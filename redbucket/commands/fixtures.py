@@ -61,7 +61,7 @@ def verify(
     """
     import msgspec
 
-    from redbucket.app.fixture_verify import report_of, run
+    from redbucket.app.fixture_verify import TWO_POLICIES, report_of, run
 
     if staged and rev:
         raise click.UsageError("--staged goes without --rev")
@@ -76,6 +76,8 @@ def verify(
     )
     if form == "text" and output is None and not verified.found and not verified.unstaged:
         if not quiet:
+            if verified.both:
+                click.echo(f"redbucket: {TWO_POLICIES}", err=True)
             _say_fine(verified.count, verified.locks, verified.idle)
         return 0
     report = msgspec.structs.replace(

@@ -31,6 +31,7 @@ class Kind(str, Enum):
     TWIN = "twin"
     DISPUTED = "disputed"
     UNREADABLE = "unreadable"
+    SHRUNK = "shrunk"
 
 
 @dataclass(frozen=True)

@@ -80,16 +80,17 @@ class Locks:
 
 
 class Scope:
-    """What one policy says of a path: lock, sidecar, fixture."""
+    """What the policies that count say of a path: lock, sidecar, fixture. What one of them names is one."""
 
-    def __init__(self, judge: JudgeSide) -> None:
-        self._judge = judge
-        self._manifests = Matcher(judge.policy.fixtures.manifests)
-        self._paths = Matcher(judge.policy.fixtures.paths)
-        ends = {fold(pattern.rpartition("/")[2]) for pattern in judge.policy.fixtures.manifests}
+    def __init__(self, *judges: JudgeSide) -> None:
+        self._judges = judges
+        self._manifests = [Matcher(judge.policy.fixtures.manifests) for judge in judges]
+        self._paths = [(Matcher(judge.policy.fixtures.paths), judge) for judge in judges]
+        manifests = [pattern for judge in judges for pattern in judge.policy.fixtures.manifests]
+        ends = {fold(pattern.rpartition("/")[2]) for pattern in manifests}
         # Names alone need no pattern library, whose import takes longer than hashing 2,000 files.
-        plain = not any(_WILD & set(pattern) or "/" in pattern for pattern in judge.policy.fixtures.manifests)
-        self._names = frozenset(map(fold, judge.policy.fixtures.manifests)) if plain else None
+        plain = not any(_WILD & set(pattern) or "/" in pattern for pattern in manifests)
+        self._names = frozenset(map(fold, manifests)) if plain else None
         # Two names end most of the search: asking the patterns about 20,000 paths costs more than hashing them.
         self._ends = None if any(_WILD & set(end) or not end for end in ends) else (*ends, SIDECAR)
 
@@ -102,28 +103,28 @@ class Scope:
         return [p for p, low in zip(paths, lowered, strict=False) if low.endswith(ends) or not low.isascii()]
 
     def is_manifest(self, path: str) -> bool:
-        """Return whether the policy names ``path`` as a lock manifest."""
+        """Return whether a policy names ``path`` as a lock manifest."""
         if self._names is not None:
             return fold(path.rpartition("/")[2]) in self._names
-        return self._manifests.matches(path)
+        return any(patterns.matches(path) for patterns in self._manifests)
 
     def locked_by(self, path: str) -> str | None:
         """Return the fixture that ``path`` is a sidecar of, None if it is no sidecar."""
         if not fold(path).endswith(SIDECAR) or self.is_manifest(path):
             return None
         name = path[: -len(SIDECAR)]
-        return name if name.rpartition("/")[2] and self._judge.is_fixture(name) else None
+        fixture = name.rpartition("/")[2] and any(judge.is_fixture(name) for judge in self._judges)
+        return name if fixture else None
 
     def holds_fixtures(self, submodule: str) -> bool:
         """Return whether a lock must list the files of a submodule: it lies itself under the policy's fixture paths."""
         return self.is_recorded(submodule) or self.is_recorded(f"{submodule}/file")
 
     def is_recorded(self, path: str) -> bool:
-        """Return whether a lock must list ``path``: it is under the policy's fixture paths."""
+        """Return whether a lock must list ``path``: it is under a policy's fixture paths."""
         return (
-            self._paths.matches(path)
+            any(patterns.matches(path) and judge.is_fixture(path) for patterns, judge in self._paths)
             and path.rpartition("/")[2] not in _GITS
-            and self._judge.is_fixture(path)
             and self.locked_by(path) is None
         )
 

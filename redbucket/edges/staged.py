@@ -275,14 +275,43 @@ class Staged:
         done = _git(place, {}, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         return done.stdout.decode("ascii").strip()
 
-    def branch(self) -> str:
+    def resolve(self, revision: str) -> str:
+        """Return the id of the commit that ``revision`` names. Raises Misused "unknown-revision"."""
+        if revision.startswith("-") or "\n" in revision or "\0" in revision:
+            raise Misused("unknown-revision", f"{revision!r} is not a revision", "name a commit or a branch")
+        name = f"{revision}^{{commit}}"
+        out = os.fsdecode(self.run("cat-file", "--batch-check", stdin=os.fsencode(f"{name}\n"))).split()
+        if len(out) != 3 or out[1] != "commit":
+            raise Misused(
+                "unknown-revision",
+                f"{revision!r} names no commit here",
+                "check the spelling, or fetch it first",
+            )
+        return out[0]
+
+    def fork(self, one: str, other: str) -> str:
+        """Return where two commits parted, "" if that is not known: no common history, or a cut one."""
+        done = _git(self.top, self.extra, "merge-base", one, other)
+        return done.stdout.decode("ascii").strip() if not done.returncode else ""
+
+    def changed_since(self, commit: str, revision: str | None = None) -> dict[str, tuple[str, str]]:
+        """Return the mode and the id in ``commit`` of each path that the index (or ``revision``) has otherwise."""
+        words = ("diff-index", "--cached") if revision is None else ("diff-tree", "-r")
+        sides = (commit,) if revision is None else (commit, revision)
+        out = os.fsdecode(self.run(*words, "--raw", "-z", "--no-renames", "--no-abbrev", *sides, "--")).split(
+            "\0"
+        )
+        rows = [(row.split(" "), path) for row, path in zip(out[::2], out[1::2], strict=False)]
+        return {path: (row[0].removeprefix(":"), row[2]) for row, path in rows if set(row[2]) != {"0"}}
+
+    def current_branch(self) -> str:
         """Return the short name of the current branch, "" if detached."""
         done = _git(self.top, self.extra, "symbolic-ref", "--quiet", "--short", "HEAD")
         return os.fsdecode(done.stdout).strip()
 
     def is_unborn(self) -> bool:
         """Return whether the current branch has no commit yet."""
-        branch = self.branch()
+        branch = self.current_branch()
         return bool(branch) and not self.run("for-each-ref", "--count=1", f"refs/heads/{branch}")
 
     def close(self) -> None:

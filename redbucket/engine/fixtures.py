@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from shlex import quote
 from typing import Protocol
 
 from redbucket.core.checksums import Flaw, read, said_otherwise, unlockable
@@ -25,8 +26,7 @@ from redbucket.core.lfs import Filter, pointed_at
 from redbucket.core.lineends import idented, same_but_for_line_ends
 from redbucket.core.manifests import SIDECAR, Locks, Scope, locks_of
 from redbucket.core.patch import FILE_MODE
-from redbucket.core.paths import JudgeSide
-from redbucket.core.policy import Policy
+from redbucket.core.plural import plural
 
 LARGEST_READ = 64 * 1024 * 1024
 _STAGE = "git add it if it is meant, or put it back: git checkout"
@@ -92,6 +92,14 @@ class Source(Protocol):
         """The folders of the work tree into which ``others`` could not look."""
 
 
+@dataclass(frozen=True)
+class Before:
+    """An earlier commit, and the mode and id in it of each file that has been changed or deleted since."""
+
+    commit: str
+    files: Mapping[str, tuple[str, str]]
+
+
 Compare = Callable[[list[tuple[str, str, str]]], Mapping[str, Seen]]
 
 
@@ -100,7 +108,7 @@ class Verified:
     """How many fixtures were verified against which locks, what is wrong; where ids are kept, the SHA-256 of blobs.
 
     ``idle`` are the paths that were asked for and hold no fixture. ``unstaged`` are locks of the work tree that git
-    does not have yet.
+    does not have yet. ``both`` says that two policies counted, as the branch changed what a fixture is.
     """
 
     count: int
@@ -109,6 +117,7 @@ class Verified:
     blobs: Mapping[str, str] = field(default_factory=dict)
     idle: Sequence[str] = ()
     unstaged: Sequence[str] = ()
+    both: bool = False
 
     @property
     def absent(self) -> list[Discrepancy]:
@@ -124,30 +133,31 @@ class Verified:
 def verify(
     source: Source,
     listing: tuple[Mapping[str, str], Mapping[str, str]],
-    policy: Policy,
+    scope: Scope,
     compare: Compare | None,
     *,
     files: bool,
     only: Chosen | None = None,
     known: Mapping[str, str] | None = None,
+    before: Before | None = None,
 ) -> Verified:
     """Verify the blobs of ``listing``; with ``files`` the work tree's files, too.
 
     ``compare`` (absent in a bare repository) looks at the work tree in any case: a file whose blob id is
     the listed one vouches for the blob. What is ``known``, the SHA-256 of blobs by their ids, is believed.
+    A lock must not have lost what it listed ``before`` and is still here.
     """
     modes, oids = listing
-    scope = Scope(JudgeSide(policy))
     locks = locks_of(scope, modes, lambda path: source.blobs([oids[path]])[0] or b"")
     if only is not None and (lost := only.empty([*modes, *locks.shas])):
         there = source.others()() if files else []
         if lost := [typed for typed in only.empty(there) if typed in lost]:
             raise nothing_at(lost)
-    if not locks.locks:
-        return Verified(
-            0, (), unstaged=_unstaged(source, scope, source.others()(), only, modes) if files else ()
-        )
     extra = unlisted(modes, locks, scope)
+    shrunk = list(_shrunk(source, scope, before, modes, {*locks.shas, *extra}, only))
+    if not locks.locks:
+        unstaged = _unstaged(source, scope, source.others()(), only, modes) if files else ()
+        return Verified(0, (), [] if unstaged else shrunk, unstaged=unstaged)
     look = _Look(source, modes, oids, locks, scope, only)
     wanted = every = look.wanted(extra)
     if known:
@@ -167,12 +177,47 @@ def verify(
         found += look.untracked(others)
         found += look.closed_folders()
         found += look.locks_here(compare)
+    found += shrunk
     count = sum(map(only, locks.shas)) if only else len(locks.shas)
     shas = look.blob_shas if known is not None else {}
     blobs = {oid: shas[path] for path, _, oid in every if oid and path in shas}
     idle = only.empty([*locks.shas, *extra, *(each.path for each in found)]) if only else ()
     unstaged = _unstaged(source, scope, others, only, modes)
     return Verified(count, tuple(lock.path for lock in locks.locks), found, blobs, idle, unstaged)
+
+
+def _shrunk(
+    source: Source,
+    scope: Scope,
+    before: Before | None,
+    modes: Mapping[str, str],
+    told: Collection[str],
+    only: Chosen | None,
+) -> Iterator[Discrepancy]:
+    """Say which locks lost lines of files that are still here; ``told`` are listed, or called unlisted."""
+    if before is None:
+        return
+    there = {*modes, *before.files}
+    candidates = {path: before.files[path][0] for path in scope.candidates(before.files)}
+    beside = {path[: -len(SIDECAR)]: FILE_MODE for path in candidates if path[: -len(SIDECAR)] in there}
+    old = locks_of(
+        scope, {**beside, **candidates}, lambda path: source.blobs([before.files[path][1]])[0] or b""
+    )
+    for lock in old.locks:
+        paths = [path for path in lock.checksums.paths if path in modes and path not in told]
+        paths = [path for path in paths if only is None or only(path)]
+        if paths:
+            few = f"{', '.join(paths[:3])}{', ...' if len(paths) > 3 else ''}"
+            back = f"{before.commit[:12]}:{lock.path}" if lock.path in modes else ""
+            yield Discrepancy(
+                Kind.SHRUNK,
+                lock.path,
+                f"it listed {plural(len(paths), 'file')} of those that are here, and no lock does any more ({few})",
+                f"put the lines back, which are in: git show {quote(back)}"
+                if back
+                else f"put it back: git checkout {before.commit[:12]} -- {quote(lock.path)}",
+                lock.path,
+            )
 
 
 @dataclass(frozen=True)

@@ -28,21 +28,25 @@ class Merged(Protocol):
         """True if nothing conflicts."""
 
 
-class History(Protocol):
+class Branches(Protocol):
+    """What the names of commits stand for."""
+
+    def resolve(self, revision: str) -> str:
+        """Return a commit id, or raise Misused."""
+
+    def current_branch(self) -> str:
+        """Return the short name of the current branch, "" if detached."""
+
+
+class History(Branches, Protocol):
     """The user's repository, read only."""
 
     @property
     def is_shallow(self) -> bool:
         """True if the history is cut off."""
 
-    def resolve(self, revision: str) -> str:
-        """Return a commit id, or raise Misused."""
-
     def merge_base(self, one: str, other: str) -> str:
         """Return the best common ancestor, or raise Undecided."""
-
-    def current_branch(self) -> str:
-        """Return the short name of the current branch, "" if detached."""
 
     def refs_at(self, commit: str) -> tuple[str, ...]:
         """Return the short names of the branches that point at a commit."""

@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from redbucket.core.errors import Misused
 from redbucket.core.identity import marks_of_branch
 from redbucket.core.policy import POLICY_NAME, Policy, parse
-from redbucket.engine.ports import History, Objects
+from redbucket.engine.ports import Branches, History, Objects
 
 
-def find_base(history: History, branches: tuple[str, ...], current: str | None = None) -> str:
+def find_base(history: Branches, branches: tuple[str, ...], current: str | None = None) -> str:
     """Return the tip of the first protected branch that exists. Raises Misused "no-base"."""
     return base_branch(history, branches, current)[0]
 
 
-def base_branch(history: History, branches: tuple[str, ...], current: str | None = None) -> tuple[str, str]:
+def base_branch(history: Branches, branches: tuple[str, ...], current: str | None = None) -> tuple[str, str]:
     """Return the tip and the short name of the first protected branch that exists.
 
     On that branch itself its remote twin is meant: what is local is the patch. ``current`` is the
@@ -33,7 +33,7 @@ def base_branch(history: History, branches: tuple[str, ...], current: str | None
     raise no_base(history, branches, current)
 
 
-def no_base(history: History, branches: tuple[str, ...], current: str) -> Misused:
+def no_base(history: Branches, branches: tuple[str, ...], current: str) -> Misused:
     """Return the error for a repository that has none of the protected branches; it names the key to set."""
     likely = "master"
     try:

@@ -75,6 +75,15 @@ def test_nothing_is_kept_or_believed_unasked(repo: Repo) -> None:
     assert verify(repo, "--rev", "HEAD") == verify(repo, "--staged") == (1, {ONE: "mismatch refuse"}, [])
 
 
+def test_no_branch_gives_itself_the_leave(repo: Repo) -> None:
+    repo.commit({"redbucket.toml": None})
+    repo.branch("agent/y")
+    repo.commit({"redbucket.toml": ALLOWED, ONE: "other\n"})
+    oid = repo.git("rev-parse", f"HEAD:{ONE}").strip()
+    knownids.write(known(repo).parent, "sha1", {oid: hashlib.sha256(b'{"a": 1}\n').hexdigest()})
+    assert verify(repo, "--rev", "HEAD") == verify(repo, "--staged") == (1, {ONE: "mismatch refuse"}, [])
+
+
 @pytest.mark.parametrize("kind", ["cut", "flipped", "empty", "garbage", "folder", "link", "pipe", "format"])
 def test_a_damaged_file_is_as_none(repo: Repo, kind: str) -> None:
     assert verify(repo, "--staged") == (0, {}, [])
