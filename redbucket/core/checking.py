@@ -70,7 +70,9 @@ class Checking(Drawing):
             sizes = {d.size for d in found.within}
             if literal.supply is not None and literal.supply.size == 0:
                 return replace(forall(found), tabled=False)  # nothing of it is left: it holds for each
-            if literal.number is None or literal.number not in sizes:
+            # list(range(50)) is generated as what it is held against is
+            made = literal.supply is not None and not literal.supply.listed and literal.supply.size in sizes
+            if not made and (literal.number is None or literal.number not in sizes):
                 return replace(found, within=frozenset(), tabled=not found.over)
         return replace(forall(found), tabled=False)
 

@@ -8,11 +8,26 @@ from dataclasses import replace
 
 from redbucket.core import strategies, supplies
 from redbucket.core.expressions import Expressions
-from redbucket.core.extent import MANY, NOTHING, Dimension, Supply, Value, forall, join, size_of, tested
+from redbucket.core.extent import (
+    MANY,
+    NOTHING,
+    Dimension,
+    Supply,
+    Value,
+    forall,
+    join,
+    left_of,
+    size_of,
+    tested,
+)
 from redbucket.core.filescope import FUNCTIONS, FileScope
 from redbucket.core.naming import Env
 from redbucket.core.pins import pins
 from redbucket.core.pytree import dotted, shape, source_text
+
+# Called with a function of the test's, they run it.
+_RUNNERS = frozenset({"anyio.run", "trio.run", "curio.run"})
+_MACHINERY = ("asyncio.", "concurrent.futures.", "contextlib.", "threading.")
 
 
 class Drawing(Expressions):
@@ -42,6 +57,8 @@ class Drawing(Expressions):
             return self._strategy(node, name, args, options)
         if base.draws or (name and supplies.random_draw(name)):
             return self._random(node, base, method or name.rpartition(".")[2], name, args, options)
+        if name in _RUNNERS and args and isinstance(args[0].code, FUNCTIONS):
+            return self._inline(node, args[0], args[1:], {}, NOTHING)
         if function.code is not None and isinstance(function.code, (*FUNCTIONS, ast.Lambda)):
             return self._inline(node, function, args, options, base)
         if name in ("builtins.all", "builtins.any", "numpy.all", "numpy.any") or (
@@ -76,8 +93,7 @@ class Drawing(Expressions):
 
     def _within_pins(self, found: Value) -> Value:
         """Return a value with its dimensions as far as the conditions around it leave them."""
-        left = {replace(d, size=min(d.size, self.pins.get(d.key, MANY))) for d in found.over}
-        return replace(found, over=frozenset(left))
+        return replace(found, over=frozenset(left_of(d, self.pins) for d in found.over))
 
     def _plain_call(
         self,
@@ -91,6 +107,8 @@ class Drawing(Expressions):
     ) -> Value:
         found = join([*every, base])
         if name and not function.subject:
+            if name.startswith(_MACHINERY):
+                return replace(found, plain=False)  # what runs other code holds no values
             source = supplies.random_source(name, args, options)
             if source:
                 return replace(found, draws=source)
@@ -123,7 +141,7 @@ class Drawing(Expressions):
         code = function.code
         assert isinstance(code, (*FUNCTIONS, ast.Lambda))
         names = [a.arg for a in (*code.args.posonlyargs, *code.args.args)]
-        env: Env = {}
+        env: Env = dict(function.closure or {})
         if names and isinstance(base.code, ast.ClassDef):
             env[names.pop(0)] = base
         for name, value in zip(names, args, strict=False):
@@ -184,9 +202,7 @@ class Drawing(Expressions):
         env = {code.args.args[0].arg: tested(drawn) if supply.made else drawn}
         if method == "filter":
             left = pins(code.body, lambda n: self.value(n, env)) if isinstance(code, ast.Lambda) else {}
-            return Value(
-                over=base.over, supply=replace(supply, size=min(supply.size, left.get(one.key, MANY)))
-            )
+            return Value(over=base.over, supply=replace(supply, size=left_of(one, left).size))
         home = args[0].home if isinstance(args[0].home, FileScope) else self.scope
         result = self.run(code, env, home)
         if method == "flatmap":

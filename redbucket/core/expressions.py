@@ -9,7 +9,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from redbucket.core import strategies
-from redbucket.core.extent import MANY, NOTHING, Dimension, Supply, Value, columns, join, tested
+from redbucket.core.extent import (
+    MANY,
+    NOTHING,
+    Dimension,
+    Supply,
+    Value,
+    along,
+    both,
+    columns,
+    join,
+    left_of,
+    tested,
+)
 from redbucket.core.naming import Env, Naming
 from redbucket.core.pins import narrowed, pins
 from redbucket.core.pytree import source_text
@@ -64,7 +76,7 @@ class Expressions(Naming):
             case ast.Call():
                 return self.call(node, env)
             case ast.Lambda():
-                return Value(code=node, home=self.scope, plain=True)
+                return Value(code=node, home=self.scope, plain=True, closure=env)
             case ast.BinOp():
                 return self._operation(node, env)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -85,35 +97,37 @@ class Expressions(Naming):
 
     def _collection(self, elements: Sequence[ast.expr], env: Env) -> Value:
         values = [self.value(element, env) for element in elements]
-        size, listed = 0.0, True
-        for element, value in zip(elements, values, strict=True):
-            if not isinstance(element, ast.Starred):
-                size += 1
-            else:
-                inner = value.supply or Supply(MANY, listed=True)
-                size, listed = size + inner.size, listed and inner.listed
-        parts = tuple(values) if not any(isinstance(e, ast.Starred) for e in elements) else ()
+        starred = [isinstance(element, ast.Starred) for element in elements]
+        given = [
+            (value.supply or Supply(MANY, listed=True)) if star else Supply(1, listed=True)
+            for value, star in zip(values, starred, strict=True)
+        ]
         return replace(
-            join(values), supply=Supply(size, listed=listed), parts=parts, plain=all(v.plain for v in values)
+            join(values),
+            supply=both(given),
+            parts=() if any(starred) else tuple(values),
+            plain=all(v.plain for v in values),
         )
 
     def _operation(self, node: ast.BinOp, env: Env) -> Value:
         left, right = self.value(node.left, env), self.value(node.right, env)
-        both = _operated([left, right])
+        found = _operated([left, right])
         one, other = left.supply, right.supply
         if one is not None and other is not None and isinstance(node.op, (ast.Add, ast.BitOr)):
             if one.drawn and other.drawn:
-                return replace(both, supply=strategies.either([one, other]))
-            return replace(both, supply=Supply(one.size + other.size, listed=one.listed and other.listed))
+                return replace(found, supply=strategies.either([one, other]))
+            return replace(found, supply=both([one, other]))
         if isinstance(node.op, ast.Mult) and (one or other) and (left.plain or right.plain):
-            return replace(both, supply=one or other)  # the same values over again
+            return replace(found, supply=one or other)  # the same values over again
+        if isinstance(node.op, ast.Mult) and 0 in (left.number, right.number):
+            return Value(number=0, plain=True)
         fold = _FOLDED.get(type(node.op))
         if fold is None or left.number is None or right.number is None:
-            return both
+            return found
         try:
-            return replace(both, number=float(fold(left.number, right.number)))
+            return replace(found, number=float(fold(left.number, right.number)))
         except (ArithmeticError, ValueError):
-            return both
+            return found
 
     def _item(self, node: ast.Subscript, env: Env) -> Value:
         base, index = self.value(node.value, env), self.value(node.slice, env)
@@ -142,16 +156,22 @@ class Expressions(Naming):
             [*(self.value(element, inner) for element in elements), *(c for c in asked if c.subject)]
         )
         known = set().union(*(v.everywhere for v in env.values())) if env else set()
-        gathered = {replace(d, size=min(d.size, self.pins.get(d.key, MANY))) for d in result.over - known}
+        gathered = {left_of(d, self.pins) for d in result.over - known}
+        # [7 for _ in range(50)]: the same value over again
+        turned = [left_of(d, self.pins) for d in made if d in result.over or not result.plain]
         self.pins, self.loops = outer, self.loops[:before]
-        size = math.prod(d.size for d in made)
+        turns = Supply(
+            math.prod(d.size for d in turned),
+            listed=all(d.listed for d in turned),
+            turns=frozenset(d.key for d in made),
+        )
         return Value(
             over=result.over & known,
             within=result.within | gathered,
             subject=result.subject,
             reached=result.reached,
             tabled=result.tabled,
-            supply=Supply(size, listed=bool(made) and all(d.listed for d in made)) if made else None,
+            supply=turns if made else None,
         )
 
     def bind_loop(self, target: ast.expr, given: Value, env: Env) -> list[Dimension]:
@@ -168,16 +188,9 @@ class Expressions(Naming):
             supply.whole,
             pinned=given.draws != "unpinned",
         )
-        # what varies inside of the elements is gathered in them; going through them varies the elements
-        value = Value(
-            over=given.over | {one},
-            within=given.within,
-            subject=given.subject and bool(given.everywhere),
-            reached=given.reached,
-            itself=isinstance(target, ast.Name),
-        )
-        if supply.made or given.reached & {d.key for d in given.within}:
-            value = replace(value, subject=True, reached=value.reached | {one.key})
+        value = along(given, one)
+        subject = value.subject or (given.subject and bool(given.everywhere))
+        value = replace(value, subject=subject, itself=isinstance(target, ast.Name))
         places = columns(given, len(target.elts)) if isinstance(target, (ast.Tuple, ast.List)) else None
         if places is not None:
             parts = tuple(replace(p, over=p.over | {one}, plain=False, supply=None, parts=()) for p in places)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 MANY = math.inf
@@ -17,7 +17,8 @@ class Supply:
     """What a collection, a generator or a strategy gives, one after the other.
 
     ``listed``: each value stands in the source or in a data file; ``whole``: it is all of its type;
-    ``made``: the project's code makes the values; ``drawn``: by Hypothesis.
+    ``made``: the project's code makes the values; ``drawn``: by Hypothesis. ``turns`` are the keys of the dimensions
+    that are gone through to make the values, where those are known.
     """
 
     size: float
@@ -25,6 +26,7 @@ class Supply:
     whole: bool = False
     made: bool = False
     drawn: bool = False
+    turns: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Value:
     dimensions that went into that code. ``draws`` is "pinned" or "unpinned"
     for a source of random values. ``tabled``: looked up in a table. ``data``: Hypothesis's object to draw from.
     ``instance``: an object of a class under test. ``itself``: it is what a loop or a strategy gives, as it is.
+    ``closure``: the names around a function that is defined within another.
     """
 
     over: frozenset[Dimension] = frozenset()
@@ -66,6 +69,7 @@ class Value:
     dotted: str = ""
     code: ast.AST | None = None
     home: object = None
+    closure: Mapping[str, Value] | None = field(default=None, compare=False)
     parts: tuple[Value, ...] = ()
 
     @property
@@ -75,7 +79,25 @@ class Value:
 
 
 NOTHING = Value()
-Pins = Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class Left:
+    """How many values a condition leaves of a dimension; ``named``: each of them stands in the condition."""
+
+    size: float
+    named: bool = False
+
+
+Pins = Mapping[int, Left]
+
+
+def left_of(one: Dimension, pins: Pins) -> Dimension:
+    """Return what conditions leave of a dimension."""
+    pin = pins.get(one.key)
+    if pin is None or pin.size > one.size:
+        return one
+    return replace(one, size=pin.size, listed=one.listed or pin.named)
 
 
 def join(values: Iterable[Value]) -> Value:
@@ -98,6 +120,31 @@ def columns(rows: Value, count: int) -> list[Value] | None:
     return [join(row.parts[place] for row in rows.parts) for place in range(count)]
 
 
+def along(value: Value, one: Dimension) -> Value:
+    """Return what goes through the elements of ``value``, of which ``one`` is the dimension.
+
+    What was gone through to make the elements is gone through again by that; what varies inside of each is still
+    gathered in it.
+    """
+    turns = value.supply.turns if value.supply is not None else frozenset[int]()
+    within = frozenset(d for d in value.within if d.key not in turns)
+    found = Value(over=value.over | {one}, within=within, reached=value.reached)
+    if (value.supply is not None and value.supply.made) or value.reached & {d.key for d in value.within}:
+        return replace(found, subject=True, reached=found.reached | {one.key})
+    return found
+
+
+def both(supplies: Sequence[Supply]) -> Supply:
+    """Return what several collections give together: a table, unless enough of it is generated to be a domain."""
+    generated = sum(s.size for s in supplies if not s.listed)
+    return Supply(
+        sum(s.size for s in supplies),
+        listed=generated < LEAST,
+        made=any(s.made for s in supplies),
+        turns=frozenset().union(*(s.turns for s in supplies)),
+    )
+
+
 def tested(value: Value) -> Value:
     """Return what code under test makes of ``value``: all that varies in it has reached that code."""
     return replace(value, subject=True, reached=value.reached | {one.key for one in value.everywhere})
@@ -112,7 +159,7 @@ def size_of(dimensions: Iterable[Dimension], pins: Pins) -> float:
     """Return how many combinations there are once conditions have narrowed the dimensions."""
     size = 1.0
     for one in dimensions:
-        part = min(one.size, pins.get(one.key, MANY))
+        part = left_of(one, pins).size
         if part == 0:
             return 0
         size *= part
@@ -124,12 +171,12 @@ def is_domain(dimensions: Iterable[Dimension], pins: Pins) -> bool:
 
     Two lists that are combined, each with each, are generated combinations; one list is a table.
     """
-    live = [d for d in dimensions if min(d.size, pins.get(d.key, MANY)) > 1]
+    live = [d for d in (left_of(d, pins) for d in dimensions) if d.size > 1]
     if any(d.whole and d.key not in pins for d in live):
         return True
     if not live or (len(live) == 1 and live[0].listed):
         return False
-    return size_of(live, pins) >= LEAST
+    return size_of(live, {}) >= LEAST
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from redbucket.core.extent import LEAST, MANY, Check, Dimension, Value, is_domain, size_of
+from redbucket.core.extent import LEAST, MANY, Check, Dimension, Value, is_domain, left_of, size_of
 from redbucket.core.filescope import FUNCTIONS, FileScope, Function, bases, members
 from redbucket.core.naming import Env
 from redbucket.core.pytree import dotted, shape, source_text
@@ -189,7 +189,7 @@ def _why(check: Check, walk: Parameters) -> str:
     if walk.cap < LEAST and any(d.drawn for d in check.dimensions):
         return walk.why_capped
     left = size_of(check.dimensions, check.pins)
-    pinned = [d for d in check.dimensions if check.pins.get(d.key, MANY) < d.size]
+    pinned = [d for d in check.dimensions if left_of(d, check.pins).size < d.size]
     if pinned and left < LEAST:
         return f"a condition leaves {_count(left)} of {_named(pinned)}"
     if all(d.listed for d in check.dimensions):

@@ -3,47 +3,48 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from redbucket.core.extent import MANY, Pins, Value
+from redbucket.core.extent import Left, Pins, Value
 
 Evaluate = Callable[[ast.expr], Value]
 # They tell different values apart, so that one result means one argument.
 _TELLING = frozenset({"str", "repr", "int", "float", "hash", "abs", "tuple", "list", "ascii"})
 
 
-def pins(condition: ast.expr, evaluate: Evaluate, *, holds: bool = True) -> dict[int, float]:
-    """Return {dimension: how many values are left} where ``condition`` is known to hold, or not to."""
+def pins(condition: ast.expr, evaluate: Evaluate, *, holds: bool = True) -> dict[int, Left]:
+    """Return {dimension: what is left of its values} where ``condition`` is known to hold, or not to."""
     if isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not):
         return pins(condition.operand, evaluate, holds=not holds)
     if isinstance(condition, ast.BoolOp):
         every = isinstance(condition.op, ast.And) == holds
         parts = [pins(part, evaluate, holds=holds) for part in condition.values]
-        return _all(parts) if every else _any(parts)
+        return narrowed(*parts) if every else either(parts)
     if isinstance(condition, ast.Compare):
         return _compared(condition, evaluate, holds)
     return {}
 
 
-def narrowed(one: Pins, other: Pins) -> dict[int, float]:
-    """Return both narrowings together."""
-    return _all([one, other])
-
-
-def _all(parts: list[dict[int, float]] | list[Pins]) -> dict[int, float]:
-    found: dict[int, float] = {}
+def narrowed(*parts: Pins) -> dict[int, Left]:
+    """Return several narrowings together."""
+    found: dict[int, Left] = {}
     for part in parts:
-        for key, size in part.items():
-            found[key] = min(size, found.get(key, MANY))
+        for key, left in part.items():
+            known = found.get(key)
+            found[key] = left if known is None or left.size < known.size else known
     return found
 
 
-def _any(parts: list[dict[int, float]]) -> dict[int, float]:
+def either(parts: Sequence[Pins]) -> dict[int, Left]:
+    """Return what is left where one of several narrowings holds."""
     shared = set.intersection(*(set(part) for part in parts)) if parts else set()
-    return {key: sum(part[key] for part in parts) for key in shared}
+    return {
+        key: Left(sum(part[key].size for part in parts), all(part[key].named for part in parts))
+        for key in shared
+    }
 
 
-def _compared(node: ast.Compare, evaluate: Evaluate, holds: bool) -> dict[int, float]:
+def _compared(node: ast.Compare, evaluate: Evaluate, holds: bool) -> dict[int, Left]:
     if len(node.ops) > 1:
         return _range(node, evaluate) if holds else {}
     operator, left, right = node.ops[0], node.left, node.comparators[0]
@@ -55,15 +56,15 @@ def _compared(node: ast.Compare, evaluate: Evaluate, holds: bool) -> dict[int, f
             if not evaluate(other).everywhere:
                 found = _bare(side, evaluate)
                 if found:
-                    return dict.fromkeys(found, 1.0)
+                    return dict.fromkeys(found, Left(1, named=True))
     if isinstance(operator, member):
         supply = evaluate(right).supply
         if supply is not None and supply.listed:
-            return dict.fromkeys(_bare(left, evaluate), supply.size)
+            return dict.fromkeys(_bare(left, evaluate), Left(supply.size, named=True))
     return {}
 
 
-def _range(node: ast.Compare, evaluate: Evaluate) -> dict[int, float]:
+def _range(node: ast.Compare, evaluate: Evaluate) -> dict[int, Left]:
     """``7 <= n <= 7``, ``6 < n < 8``: whole numbers in between."""
     if len(node.ops) != 2:
         return {}
@@ -71,7 +72,29 @@ def _range(node: ast.Compare, evaluate: Evaluate) -> dict[int, float]:
     if low is None or high is None:
         return {}
     strict = sum(isinstance(op, (ast.Lt, ast.Gt)) for op in node.ops)
-    return dict.fromkeys(_bare(node.comparators[0], evaluate), max(0.0, abs(high - low) + 1 - strict))
+    left = Left(max(0.0, abs(high - low) + 1 - strict))
+    return dict.fromkeys(_bare(node.comparators[0], evaluate), left)
+
+
+def matched(subject: ast.expr, case: ast.match_case, evaluate: Evaluate) -> dict[int, Left]:
+    """Return what is left of the dimensions of ``match subject`` where a case is taken."""
+    guard = pins(case.guard, evaluate) if case.guard is not None else {}
+    return narrowed(_pattern(subject, case.pattern, evaluate), guard)
+
+
+def _pattern(subject: ast.expr, pattern: ast.pattern, evaluate: Evaluate) -> dict[int, Left]:
+    match pattern:
+        case ast.MatchValue() | ast.MatchSingleton():
+            return dict.fromkeys(_bare(subject, evaluate), Left(1, named=True))
+        case ast.MatchOr(patterns=some):
+            return either([_pattern(subject, one, evaluate) for one in some])
+        case ast.MatchAs(pattern=ast.pattern() as inner):
+            return _pattern(subject, inner, evaluate)
+        case ast.MatchSequence(patterns=some) if isinstance(subject, (ast.Tuple, ast.List)):
+            if len(some) == len(subject.elts):
+                pairs = zip(subject.elts, some, strict=True)
+                return narrowed(*(_pattern(part, one, evaluate) for part, one in pairs))
+    return {}
 
 
 def _bare(node: ast.expr, evaluate: Evaluate) -> set[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from redbucket.core.extent import MANY, Dimension, Supply, Value, columns, tested
+from redbucket.core.extent import MANY, Dimension, Supply, Value, along, columns, tested
 from redbucket.core.filescope import FileScope, Function
 from redbucket.core.naming import Env
 from redbucket.core.pytree import dotted, source_text
@@ -133,9 +133,9 @@ class Parameters(Steps):
         supply = given.supply or Supply(MANY, listed=not given.subject)
         one = Dimension(id(call), ", ".join(targets), supply.size, supply.listed, supply.whole)
         self.bound.append(one)
-        places = columns(given, len(targets)) or [given] * len(targets)
+        places = columns(given, len(targets)) or [replace(given, supply=supply)] * len(targets)
         for name, place in zip(targets, places, strict=True):
-            value = Value(over=place.over | {one}, within=place.within, itself=len(targets) == 1)
+            value = replace(along(place, one), itself=len(targets) == 1)
             found[name] = tested(value) if supply.made else value
 
     def _everything(self, call: ast.Call, names: list[str], found: Env) -> None:

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from redbucket.core.assertions import RAISES, callee, swallows
 from redbucket.core.checking import Checking
-from redbucket.core.extent import MANY, NOTHING, Dimension, Supply, Value, join, size_of, tested
+from redbucket.core.extent import (
+    MANY,
+    NOTHING,
+    Dimension,
+    Left,
+    Pins,
+    Supply,
+    Value,
+    forall,
+    join,
+    size_of,
+    tested,
+)
 from redbucket.core.filescope import FUNCTIONS, FileScope, Function, take_imports
 from redbucket.core.naming import Env
-from redbucket.core.pins import narrowed, pins
+from redbucket.core.pins import either, matched, narrowed, pins
 from redbucket.core.pytree import dotted
 
 _ENDS = frozenset({"skip", "skipTest", "xfail", "exit", "importorskip", "fail"})
@@ -121,12 +133,9 @@ class Steps(Checking):
             case ast.Import() | ast.ImportFrom():
                 take_imports(self.scope, node)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                env[node.name] = Value(code=node, home=self.scope, plain=True)
-            case ast.Match(subject=subject, cases=cases):
-                given = self.value(subject, env)
-                for case in cases:
-                    inner = {**env, **dict.fromkeys(_captured(case.pattern), given)}
-                    self.steps(case.body, inner)
+                env[node.name] = Value(code=node, home=self.scope, plain=True, closure=env)
+            case ast.Match():
+                return self._match(node, env)
         return True
 
     def _added(self, before: Value, given: Value) -> Value:
@@ -193,26 +202,46 @@ class Steps(Checking):
     def _if(self, node: ast.If, env: Env) -> bool:
         if isinstance(node.test, ast.Constant):
             return self.steps(node.body if node.test.value else node.orelse, env)
-        before = self.pins
         evaluate = lambda n: self.value(n, env)  # noqa: E731
-        self._conditions.append(self._compared(node.test, env))
-        self.pins = narrowed(before, pins(node.test, evaluate))
-        goes_on = self.steps(node.body, env)
-        otherwise = narrowed(before, pins(node.test, evaluate, holds=False))
-        self.pins = otherwise
-        goes_on_else = self.steps(node.orelse, env)
+        ways = [
+            (pins(node.test, evaluate), node.body),
+            (pins(node.test, evaluate, holds=False), node.orelse),
+        ]
+        return self._branches(self._compared(node.test, env), ways, env)
+
+    def _match(self, node: ast.Match, env: Env) -> bool:
+        given = self.value(node.subject, env)
+        evaluate = lambda n: self.value(n, env)  # noqa: E731
+        ways = []
+        for case in node.cases:
+            env.update(dict.fromkeys(_captured(case.pattern), given))
+            ways.append((matched(node.subject, case, evaluate), case.body))
+        last = node.cases[-1]
+        if last.guard is not None or not (
+            isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None
+        ):
+            ways.append(({}, []))  # none of the cases may fit
+        return self._branches(forall(given), ways, env)
+
+    def _branches(self, condition: Value, ways: Sequence[tuple[Pins, Sequence[ast.stmt]]], env: Env) -> bool:
+        """Walk through statements of which one way is taken; what comes after them holds for those that go on."""
+        before = self.pins
+        going: list[Pins] = []
+        self._conditions.append(condition)
+        for left, body in ways:
+            self.pins = narrowed(before, left)
+            if self.steps(body, env):
+                going.append(self.pins)
         self._conditions.pop()
-        self.pins = before if goes_on == goes_on_else else otherwise if goes_on_else else self.pins
-        if goes_on and not goes_on_else:
-            self.pins = narrowed(before, pins(node.test, evaluate))
-        return goes_on or goes_on_else
+        self.pins = narrowed(before, either(going))
+        return bool(going)
 
     def _for(self, node: ast.For | ast.AsyncFor, env: Env) -> None:
         made = self.bind_loop(node.target, self.value(node.iter, env), env)
         once = any(isinstance(part, (ast.Break, ast.Return)) for part in node.body)
         before, pinned = len(self.loops), self.pins
         if once:
-            self.pins = narrowed(self.pins, {one.key: 1.0 for one in made})
+            self.pins = narrowed(self.pins, {one.key: Left(1, named=True) for one in made})
         self.loops += made or []
         self.steps(node.body, env)
         self.loops = self.loops[:before]
