@@ -6,10 +6,11 @@ with the fault: an edit, or the source as it was before the commit that fixed it
 right question, and the oracle's two numbers on one real patch with and without a real oracle.
 
     python -m benchmarks.properties                       clones the projects from GitHub
-    python -m benchmarks.properties --sources DIR         git folders DIR/boltons, DIR/humanize, DIR/more-itertools
+    python -m benchmarks.properties --sources DIR         git folders DIR/boltons, DIR/humanize, DIR/more-itertools,
+                                                          DIR/packaging
 
 Needs Hypothesis in the environment that runs it. It ends with 1 if a vacuous proposal is kept or discarded by another
-question, or if a fault has no kept property.
+question, or if a fault on which the drafts were tuned has no kept property.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ REMOTE = {
     "boltons": "https://github.com/mahmoud/boltons",
     "humanize": "https://github.com/python-humanize/humanize",
     "more-itertools": "https://github.com/more-itertools/more-itertools",
+    "packaging": "https://github.com/pypa/packaging",
 }
 
 
@@ -121,6 +123,64 @@ FAULTS = (
         "src/humanize/number.py",
         "tests/test_number.py::test_metric",
         generated=_VERSION,
+    ),
+)
+
+# the drafts were tuned on none of these
+FRESH = (
+    Fault(
+        "singularize",
+        "boltons",
+        "1e61524",
+        "boltons/strutils.py",
+        "tests/test_strutils.py::test_singularize_double_s",
+    ),
+    Fault(
+        "split",
+        "boltons",
+        "4aa77cd",
+        "boltons/iterutils.py",
+        "tests/test_iterutils.py::TestSplit::test_maxsplit_zero_returns_unsplit_values",
+    ),
+    Fault(
+        "backoff",
+        "boltons",
+        "ead236e",
+        "boltons/iterutils.py",
+        "tests/test_iterutils.py::test_backoff_constant_factor",
+    ),
+    Fault(
+        "Bits", "boltons", "c1c25da", "boltons/mathutils.py", "tests/test_mathutils.py::test_bits_len_bound"
+    ),
+    Fault(
+        "exactly_n",
+        "more-itertools",
+        "adeda34",
+        "more_itertools/more.py",
+        "tests/test_more.py::ExactlyNTests::test_false",
+    ),
+    Fault(
+        "intword",
+        "humanize",
+        "520aac1",
+        "src/humanize/number.py",
+        "tests/test_number.py::test_intword",
+        generated=_VERSION,
+    ),
+    Fault(
+        "scientific",
+        "humanize",
+        "43ebe21",
+        "src/humanize/number.py",
+        "tests/test_number.py::test_scientific",
+        generated=_VERSION,
+    ),
+    Fault(
+        "is_normalized_name",
+        "packaging",
+        "ba17fce",
+        "src/packaging/utils.py",
+        "tests/test_utils.py::test_is_normalized_name",
     ),
 )
 
@@ -307,13 +367,38 @@ def oracles(source: Path, folder: Path) -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
+def drafted(faults: Sequence[Fault], sources: Path, work: Path) -> int:
+    """Print the table of some faults; return how many have no kept property."""
+    without = 0
+    print(
+        "| function | fault | candidates | hold on base | proposed | kept | the kept properties (faults killed) |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    for fault in faults:
+        folder = work / fault.function
+        folder.mkdir()
+        found = judged(fault, prepared(fault, sources / fault.project, folder / "repo"), folder)
+        kept = "; ".join(f"{says} ({note})" for says, _, _, note in found["kept"]) or found["error"] or "none"
+        print(
+            f"| {fault.project} `{fault.function}` | {fault.kind} | {found.get('candidates', '')} | "
+            f"{found.get('held', '')} | {found['proposed']} | {len(found['kept'])} | {kept} |",
+            flush=True,
+        )
+        for says, by, reason, _ in found["discarded"]:
+            print(f"<!-- discarded: {says} ({by}): {reason} -->", flush=True)
+        without += not found["kept"]
+    return without
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark and print its tables in Markdown."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sources", type=Path, help="a folder of clones; default: clone from GitHub")
-    parser.add_argument("--only", action="append", help="a function's name, or vacuous, or oracle")
+    parser.add_argument(
+        "--only", action="append", help="a function's name, or vacuous, or oracle: only these"
+    )
     options = parser.parse_args(arguments)
     wrong = 0
     with tempfile.TemporaryDirectory() as name:
@@ -321,28 +406,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sources = options.sources or work / "sources"
         for project, address in REMOTE.items() if options.sources is None else ():
             subprocess.run(["git", "clone", "--quiet", address, str(sources / project)], check=True)
-        wanted = set(options.only or [*(f.function for f in FAULTS), "vacuous", "oracle"])
-        print(
-            "| function | fault | candidates | hold on base | proposed | kept | the kept properties (faults killed) |"
-        )
-        print("|---|---|---|---|---|---|---|")
-        for fault in (f for f in FAULTS if f.function in wanted):
-            folder = work / fault.function
-            folder.mkdir()
-            found = judged(fault, prepared(fault, sources / fault.project, folder / "repo"), folder)
-            kept = (
-                "; ".join(f"{says} ({note})" for says, _, _, note in found["kept"])
-                or found["error"]
-                or "none"
-            )
-            print(
-                f"| {fault.project} `{fault.function}` | {fault.kind} | {found.get('candidates', '')} | "
-                f"{found.get('held', '')} | {found['proposed']} | {len(found['kept'])} | {kept} |",
-                flush=True,
-            )
-            for says, by, reason, _ in found["discarded"]:
-                print(f"<!-- discarded: {says} ({by}): {reason} -->", flush=True)
-            wrong += not found["kept"]
+        wanted = set(options.only or [*(f.function for f in (*FAULTS, *FRESH)), "vacuous", "oracle"])
+        wrong += drafted([f for f in FAULTS if f.function in wanted], sources, work)
+        fresh = [f for f in FRESH if f.function in wanted]
+        if fresh:
+            print("\nOn which nothing was tuned:\n")
+            missed = drafted(fresh, sources, work)
+            print(f"\n{len(fresh) - missed} of {len(fresh)} of these have a kept property", flush=True)
         if "vacuous" in wanted:
             print("\n| vacuous proposal | must be discarded by | was discarded by |\n|---|---|---|")
             for must, did, what in vacuous(sources / "boltons", work):

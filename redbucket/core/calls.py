@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import copy
 import operator
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from redbucket.core.filescope import FileScope, Function, full_name
-from redbucket.core.pytree import dotted, source_text
+from redbucket.core.pytree import source_text
 
 _OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], object]] = {
     ast.Add: operator.add,
@@ -25,6 +24,8 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], object]] = {
 class Parameter:
     """One parameter: the literals it was seen with, its annotation's text, and a text that is no literal.
 
+    ``left_out`` is its default, where a call does without it.
+
     ``word`` is its name in a call where that differs; ``own``: it is one of what makes the object that a method is
     called on; ``needed``: it has no default.
     """
@@ -37,6 +38,7 @@ class Parameter:
     word: str = ""
     own: bool = False
     needed: bool = True
+    left_out: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,11 @@ class Target:
         """Return the function's own name."""
         return self.node.name
 
+    @property
+    def is_async(self) -> bool:
+        """Return whether a call gives a coroutine, which an event loop has to run."""
+        return isinstance(self.node, ast.AsyncFunctionDef)
+
 
 def target_of(scope: FileScope, callee: str) -> Target | None:
     """Return the function of the project that a dotted name of a test's file means, None if it means none."""
@@ -88,8 +95,14 @@ def target_of(scope: FileScope, callee: str) -> Target | None:
 
 
 def is_plain(node: Function) -> bool:
-    """Return whether a call of the function gives its result, for arguments that can be told apart."""
-    return not (node.args.vararg or node.args.kwarg or isinstance(node, ast.AsyncFunctionDef))
+    """Return whether a call of the function gives its result, for arguments that can be told apart.
+
+    That of a coroutine gives it once it is run; a generator of that kind has to be gone through.
+    """
+    gone_through = isinstance(node, ast.AsyncFunctionDef) and any(
+        isinstance(part, (ast.Yield, ast.YieldFrom)) for part in ast.walk(node)
+    )
+    return not (node.args.vararg or node.args.kwarg or gone_through)
 
 
 def parameters_of(args: ast.arguments) -> list[Parameter]:
@@ -180,15 +193,15 @@ def _filled(
     for parameter in parameters:
         word = parameter.word or parameter.name
         node = given.get(word)
-        values = _literals(node, scope) if node is not None else ()
+        values = literals(node, scope) if node is not None else ()
         if node is not None and not values and not parameter.fixed and not parameter.values and _closed(node):
             parameter = replace(parameter, fixed=source_text(node, 200))
         known = [repr(v) for v in parameter.values]
-        found.append(
-            replace(parameter, values=(*parameter.values, *(v for v in values if repr(v) not in known))[:50])
-        )
         default = defaults.get(word) if node is None else None
-        stands = values or (_literals(default, FileScope()) if default is not None else ())
+        stands = values or (literals(default, FileScope()) if default is not None else ())
+        seen = (*parameter.values, *(v for v in values if repr(v) not in known))[:50]
+        left_out = stands if default is not None and stands else parameter.left_out
+        found.append(replace(parameter, values=seen, left_out=left_out))
         row.append(stands[0] if len(stands) == 1 else None)
         complete &= node is None or row[-1] is not None
     return found, row, complete
@@ -214,7 +227,7 @@ def _closed(node: ast.expr) -> bool:
     return not any(isinstance(n, ast.Name) for n in ast.walk(node))
 
 
-def _literals(node: ast.expr, scope: FileScope) -> tuple[object, ...]:
+def literals(node: ast.expr, scope: FileScope) -> tuple[object, ...]:
     """Return the values of a literal, or of a name that stands for literals in the file."""
     if isinstance(node, ast.BinOp):
         return _folded(node)
@@ -223,13 +236,13 @@ def _literals(node: ast.expr, scope: FileScope) -> tuple[object, ...]:
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         pass
     if isinstance(node, ast.Name) and node.id in scope.values:
-        return _literals(scope.values[node.id], FileScope())
+        return literals(scope.values[node.id], FileScope())
     return ()
 
 
 def _folded(node: ast.BinOp) -> tuple[object, ...]:
     """Return the number that an arithmetic expression of literals gives, as ``10**26 * 3``."""
-    sides = [_literals(side, FileScope()) for side in (node.left, node.right)]
+    sides = [literals(side, FileScope()) for side in (node.left, node.right)]
     numbers = [side[0] for side in sides if side]
     operate = _OPERATIONS.get(type(node.op))
     if operate is None or len(numbers) < 2 or not all(isinstance(n, (int, float)) for n in numbers):
@@ -241,93 +254,3 @@ def _folded(node: ast.BinOp) -> tuple[object, ...]:
         return (operate(left, right),)
     except (ArithmeticError, ValueError):
         return ()
-
-
-def parametrised(node: Function) -> Iterable[dict[str, ast.expr]]:
-    """Yield {parameter: expression} of the literal rows of a test's ``parametrize`` marks."""
-    for mark in node.decorator_list:
-        if not isinstance(mark, ast.Call) or dotted(mark.func).rpartition(".")[2] != "parametrize":
-            continue
-        if len(mark.args) < 2 or not isinstance(mark.args[1], (ast.List, ast.Tuple)):
-            continue
-        try:
-            given = ast.literal_eval(mark.args[0])
-        except (ValueError, SyntaxError):
-            continue
-        names = [n.strip() for n in given.split(",")] if isinstance(given, str) else list(given)
-        for row in mark.args[1].elts:
-            inner = row.args if isinstance(row, ast.Call) else [row]
-            parts = (
-                inner if len(inner) == len(names) else list(getattr(inner[0], "elts", [])) if inner else []
-            )
-            if len(parts) == len(names):
-                yield dict(zip(names, parts, strict=True))
-
-
-class _Put(ast.NodeTransformer):
-    """Puts expressions in the place of names, of ``self.x`` as well."""
-
-    def __init__(self, row: Mapping[str, ast.expr]) -> None:
-        self._row = row
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self._row.get(node.id, node)
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        found = self._row.get(dotted(node))
-        if found is not None:
-            return found
-        node.value = self.visit(node.value)
-        return node
-
-
-def _assigned(body: Sequence[ast.stmt], known: dict[str, ast.expr]) -> dict[str, ast.expr]:
-    """Return what names stand for at the end of ``body``, each in terms of what its names stood for."""
-    found = dict(known)
-    for statement in body:
-        first = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        if isinstance(first, ast.Name) and isinstance(statement, ast.Assign):
-            found[first.id] = _Put(found).visit(copy.deepcopy(statement.value))
-    return found
-
-
-def _row_ids(number: int, row: dict[str, ast.expr]) -> set[str]:
-    """Return the ids that pytest makes of a row by itself, and with ``ids=str`` or ``ids=repr``."""
-    values = [_literals(node, FileScope()) for node in row.values()]
-    given = {"-".join(how(v[0]) for v in values) for how in (str, repr)} if all(values) else set()
-    parts = []
-    for name, node in row.items():
-        found = _literals(node, FileScope())
-        plain = found and isinstance(found[0], (str, int, float, type(None)))
-        parts.append(str(found[0]) if plain else f"{name}{number}")
-    return {"-".join(parts), *given}
-
-
-def with_rows(
-    node: Function, failed: Collection[str] = (), before: Mapping[str, ast.expr] | None = None
-) -> list[ast.AST]:
-    """Return the test, and for each of its literal rows a copy with the row's values put in.
-
-    ``failed`` are the ids of the rows that failed, which come first; ``before`` is what stands for names, and for
-    ``self.x``, when the test begins.
-    """
-    source = ast.unparse(ast.Module(body=list(node.body), type_ignores=[]))
-    found: list[ast.AST] = [node]
-    rows = list(enumerate(parametrised(node)))
-    rows.sort(key=lambda item: _row_ids(*item).isdisjoint(failed))
-    known: dict[str, ast.expr] = dict(before or {})
-    for _, row in rows[:50]:
-        local = _assigned(node.body, {**known, **row})
-        found.append(_Put(local).visit(ast.parse(source)))
-    known = _assigned(node.body, known)
-    for statement in node.body:
-        if isinstance(statement, ast.For) and isinstance(statement.iter, (ast.List, ast.Tuple)):
-            for turn in statement.iter.elts[:20]:  # for n, wanted in [(1, 2), (3, 4)]
-                names = getattr(statement.target, "elts", [statement.target])
-                parts = getattr(turn, "elts", [turn]) if len(names) > 1 else [turn]
-                if len(names) == len(parts):
-                    put = {n.id: p for n, p in zip(names, parts, strict=True) if isinstance(n, ast.Name)}
-                    found.append(_Put({**known, **put}).visit(ast.parse(source)))
-    if known:
-        found.append(_Put(known).visit(ast.parse(source)))
-    return found

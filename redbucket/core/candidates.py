@@ -31,6 +31,7 @@ def left(make, use):
     made = outcome(make)
     return [held(outcome(use, made)), held(made)]'''
 _SHOWN = 3
+_STANDARD = ("import asyncio", "from itertools", "from functools")
 OUTCOME = '''\
 def outcome(function, *args, **options):
     """What a call gives or raises, an iterator as a list."""
@@ -84,7 +85,8 @@ class Candidate:
     @property
     def imports(self) -> tuple[str, ...]:
         """Return the statements that it needs."""
-        return (*self.target.imports, *self.law.imports)
+        loop = ("import asyncio",) if self.target.is_async else ()
+        return (*loop, *self.target.imports, *self.law.imports)
 
 
 def candidates(target: Target, copy: str | None, crash: bool) -> list[Candidate]:
@@ -161,8 +163,12 @@ def call_text(target: Target, drawn: Collection[str], over: Mapping[str, str], r
     """Return the text of a call with drawn arguments; ``root`` stands in the place of the function or the class."""
     rest = _arguments((p for p in target.parameters if not p.own), drawn, over)
     if target.on is None:
-        return f"{root or target.callee}({rest})"
-    return f"{_receiver(target, drawn, over, root)}.{target.name}({rest})"
+        return _awaited(target, f"{root or target.callee}({rest})")
+    return _awaited(target, f"{_receiver(target, drawn, over, root)}.{target.name}({rest})")
+
+
+def _awaited(target: Target, call: str) -> str:
+    return f"asyncio.run({call})" if target.is_async else call
 
 
 def _receiver(target: Target, drawn: Collection[str], over: Mapping[str, str], root: str = "") -> str:
@@ -212,9 +218,10 @@ def result_of(target: Target, drawn: Collection[str], root: str = "") -> str:
         return f"held(outcome(lambda: {call_text(target, drawn, {}, root)}))"
     if target.on is not None:
         rest = _arguments((p for p in target.parameters if not p.own), drawn, {})
-        return (
-            f"left(lambda: {_receiver(target, drawn, {}, root)}, lambda _made: _made.{target.name}({rest}))"
-        )
+        use = _awaited(target, f"_made.{target.name}({rest})")
+        return f"left(lambda: {_receiver(target, drawn, {}, root)}, lambda _made: {use})"
+    if target.is_async:
+        return f"outcome(lambda: {call_text(target, drawn, {}, root)})"
     arguments = _arguments(target.parameters, drawn, {})
     return (
         f"outcome({root or target.callee}, {arguments})" if arguments else f"outcome({root or target.callee})"
@@ -239,7 +246,9 @@ def proposal(one: Candidate, nodeid: str) -> str:
     """Return the file of one proposal, with the first few of its examples."""
     one = replace(one, examples=one.examples[:_SHOWN])
     words = [*(["example"] if one.examples else []), "given", *(["reject"] if one.rejects else [])]
-    standard = sorted(s for s in one.imports if s.startswith(("from itertools", "from functools")))
+    standard = sorted(
+        (s for s in one.imports if s.startswith(_STANDARD)), key=lambda s: (s.startswith("from"), s)
+    )
     rest = [s for s in dict.fromkeys(one.imports) if s not in standard]
     head = [
         f'"""Proposed for the miss of {nodeid}: {one.law.says}."""'.replace("\\", "\\\\"),

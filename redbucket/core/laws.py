@@ -183,7 +183,7 @@ def _together(drawn: list[str], kinds: dict[str, str], result: str, call: Call) 
 
 
 def _inverse(target: Target, drawn: list[str], call: Call) -> Iterator[Law]:
-    if target.on is not None:
+    if target.on is not None or target.is_async:
         return
     known = set(target.home.functions)
     prefix = target.callee.rpartition(".")[0]

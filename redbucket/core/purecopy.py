@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Iterator
 
-from redbucket.core.filescope import FileScope, Function, full_name, members
+from redbucket.core.filescope import FUNCTIONS, FileScope, Function, full_name, members
 from redbucket.core.pytree import dotted
 from redbucket.core.references import ImportRef
 from redbucket.core.supplies import UNPINNED, random_draw
@@ -24,6 +24,10 @@ _IMPURE_MODULES = (
     "logging.",
     "threading.",
     "io.",
+    "asyncio.open_",
+    "asyncio.create_subprocess",
+    "asyncio.start_",
+    "asyncio.to_thread",
 )
 _SAFE = ("os.path.", "sys.maxsize", "sys.maxunicode", "sys.version_info", "time.strftime", "time.gmtime")
 
@@ -130,14 +134,11 @@ def _steps(node: ast.Try) -> Iterator[ast.stmt]:
 
 def _is_pure(home: FileScope, node: ast.AST, *, own: bool = False) -> bool:
     """Return whether a function is plainly pure; ``own``: it is a method, which may change its own object."""
-    if any(
-        isinstance(n, (ast.Global, ast.Nonlocal, ast.Await, ast.AsyncFor, ast.AsyncWith))
-        for n in ast.walk(node)
-    ):
+    if any(isinstance(n, (ast.Global, ast.Nonlocal)) for n in ast.walk(node)):
         return False
-    if isinstance(node, ast.FunctionDef) and node.decorator_list and not own:
+    if isinstance(node, FUNCTIONS) and node.decorator_list and not own:
         return False
-    args = node.args.args if isinstance(node, ast.FunctionDef) else []
+    args = node.args.args if isinstance(node, FUNCTIONS) else []
     parameters = {a.arg for a in args[own:]}
     for part in ast.walk(node):
         stored = isinstance(part, (ast.Attribute, ast.Subscript)) and isinstance(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 import string
 from collections.abc import Sequence
 
 from redbucket.core.calls import Parameter
 
-VARIANTS = ("wide", "not negative", "positive", "shaped", "composed", "words")
+VARIANTS = ("wide", "not negative", "positive", "shaped", "composed", "words", "beside")
 # Near to the literals, where their types alone would never lead.
 _NEAR = ("shaped", "composed", "words")
 _SIMPLE = {
@@ -40,9 +41,28 @@ _LISTS = (
 
 def strategy(parameter: Parameter, variant: str) -> str:
     """Return the text of a strategy for a parameter; "" if nothing is known of its type."""
+    if parameter.values and variant == "beside":
+        return _beside([*parameter.values, *parameter.left_out])
     if parameter.values:
         return of_values(parameter.values, variant)
     return of_annotation(parameter.annotation, variant)
+
+
+def _beside(values: Sequence[object]) -> str:
+    """Return the domain of ``values`` in which half of what is drawn are they themselves.
+
+    A fault may stand at one point alone, a zero or a factor of one, which nothing else would lead to.
+    """
+    wide = of_values(values, "wide")
+    points: dict[str, object] = {}
+    for value in values:
+        if isinstance(value, (int, str, bytes, type(None))) or (
+            isinstance(value, float) and math.isfinite(value)
+        ):
+            points[repr(value)] = value
+    if not wide or len(points) < len(values):
+        return wide  # a list that is drawn as it is would be one object in all examples
+    return f"st.one_of(st.sampled_from([{', '.join(points)}]), {wide})"
 
 
 def is_word(parameter: Parameter) -> bool:
@@ -111,18 +131,20 @@ def _of_kind(values: Sequence[object], variant: str) -> str:
     if kinds <= {list, set, frozenset}:
         elements = [e for v in values if isinstance(v, (list, set, frozenset)) for e in v]
         element = (
-            _of_kind(elements, variant if variant in _NEAR else "wide") if elements else "st.integers(0, 100)"
+            of_values(elements, variant if variant in _NEAR else "wide")
+            if elements
+            else "st.integers(0, 100)"
         )
         name = "lists" if list in kinds else "sets" if set in kinds else "frozensets"
         least = "min_size=1, " if variant == "positive" else ""
         return f"st.{name}({element}, {least}max_size=20)" if element else ""
     if kinds == {tuple} and len({len(v) for v in values if isinstance(v, tuple)}) == 1:
         columns = list(zip(*(v for v in values if isinstance(v, tuple)), strict=True))
-        parts = [_of_kind(list(column), variant) for column in columns]
+        parts = [of_values(list(column), variant) for column in columns]
         return f"st.tuples({', '.join(parts)})" if parts and all(parts) else ""
     if kinds == {dict}:
         items = [item for v in values if isinstance(v, dict) for item in v.items()]
-        key, value = (_of_kind([i[n] for i in items], "wide") if items else "" for n in (0, 1))
+        key, value = (of_values([i[n] for i in items], "wide") if items else "" for n in (0, 1))
         return f"st.dictionaries({key}, {value}, max_size=5)" if key and value else ""
     return _mixed(values, variant)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from redbucket.core.answers import first_line
-from redbucket.core.calls import Target, with_rows
+from redbucket.core.calls import Target
 from redbucket.core.candidates import Candidate, candidates, proposal
 from redbucket.core.drafted import MissDraft, Proposal
 from redbucket.core.errors import Misused, RedbucketError, Undecided, WorldFailed
@@ -16,6 +16,7 @@ from redbucket.core.filescope import FileScope, members
 from redbucket.core.ghost import ghost_probe, ghost_tests
 from redbucket.core.methods import begun
 from redbucket.core.missedcalls import targets
+from redbucket.core.missedrows import failed_rows, with_rows
 from redbucket.core.oneexample import Form, read_test
 from redbucket.core.patch import FILE_MODE, Entry
 from redbucket.core.plural import plural
@@ -39,6 +40,9 @@ _PROPOSED = 6
 _OF_ONE = frozenset({"no-such-test", "no-test-function", "no-function", "draft-broken"})
 # Seconds for the examples of one candidate: on a patch that never ends each would take the whole timeout of a test.
 _PATIENCE = 10.0
+# What is to be proposed is tried on base with as many examples as Hypothesis draws by itself; that many times at most
+# a narrower domain is looked for.
+_THOROUGH, _THOROUGH_PATIENCE, _TURNS = 100, 30.0, 3
 PLACE = "tests/properties/test_redbucket_candidates.py"
 Model = Callable[[str], str]
 
@@ -98,7 +102,9 @@ class Draft:
         scopes = TreeScopes(self.subject.base, self.subject.judge.is_judge)
         scope, node, name = self._test(nodeid, scopes)
         reading = read_test(scope, name)
-        if reading is not None and reading.form is Form.PROPERTY:
+        failed = {one.partition("[")[2].removesuffix("]") for one in (nodeid, *also)}
+        literal = failed_rows(node, scope, failed)  # of a table that is partly generated
+        if reading is not None and reading.form is Form.PROPERTY and not literal:
             line = _asserted(node, reading.line)
             return MissDraft(
                 nodeid=nodeid,
@@ -108,9 +114,8 @@ class Draft:
             )
         message = str(row.get("message", ""))
         found: dict[str, Target] = {}
-        failed = {one.partition("[")[2].removesuffix("]") for one in (nodeid, *also)}
         owner = scope.classes.get(name.partition(".")[0]) if "." in name else None
-        for part in with_rows(node, failed, begun(scope, owner, node)):
+        for part in with_rows(node, scope, failed, begun(scope, owner, node)):
             for target in targets(scope, part, message):
                 found.setdefault(target.callee, target)
                 known = found[target.callee]
@@ -185,7 +190,7 @@ class Draft:
             module = self._module(target)
             whole = target.on.owner if target.on is not None else target.node
             every += candidates(target, pure_copy(target.home, whole, module), crash)
-            if target.on is None:  # the ghostwriter writes for functions
+            if target.on is None and not target.is_async:  # the ghostwriter writes for plain functions
                 every += self._ghost(target, every, notes)
         if len(every) > _MOST:  # base as the oracle is the surest to fit, on each domain
             every = sorted(every, key=lambda c: c.by != "base")[:_MOST]
@@ -210,7 +215,7 @@ class Draft:
                 f"the time budget ran out: {len(every) - tried} of {plural(len(every), 'candidate')} not tried"
             )
         ranked = sorted(
-            chosen(found),
+            self._steady(found, notes),
             key=lambda f: (not f.drawn, f.one.by == "base", f.one.target.callee != near[0].callee),
         )
         proposals = self._proposals(ranked[:_PROPOSED], nodeid, notes)
@@ -235,6 +240,33 @@ class Draft:
             return probe.ran(base, PLACE), [Found(one, False, False, False) for one in held]
         head = self._run("H", probe.source(), wanted, _PATIENCE)
         return probe.ran(base, PLACE), probe.found(held, base, head, PLACE, _PATIENCE)
+
+    def _steady(self, found: Sequence[Found], notes: list[str]) -> list[Found]:
+        """Return what to propose: on the widest domain on which base holds under fresh seeds, too.
+
+        A domain in which some values take for ever, or meet a fault that base has itself, is seen by chance alone.
+        """
+        left, sure = list(found), list[Found]()
+        for turn in range(_TURNS):
+            picked = chosen(left)
+            fresh = [one for one in picked if one not in sure]
+            if not fresh or self.over():
+                return picked
+            probe = Probe([one.one for one in fresh], _THOROUGH)
+            seeds = [self.specs.other_seed(f"draft {turn} {number}") for number in range(2)]
+            wanted = probe.asked(probe.some, PLACE)
+            runs = self._runs("B", probe.source(), wanted, _THOROUGH_PATIENCE, seeds)
+            held = [probe.held(run, PLACE) for run in runs]
+            for one in fresh:
+                if all(one.one in some for some in held):
+                    sure.append(one)
+                else:
+                    left.remove(one)
+                    notes.append(
+                        f"not proposed, for with other seeds base does not hold it, or takes too long: "
+                        f"{one.one.law.says}, over {', '.join(text for _, text in one.one.given)}"
+                    )
+        return [one for one in chosen(left) if one in sure]
 
     def _proposals(self, ranked: Sequence[Found], nodeid: str, notes: list[str]) -> list[Proposal]:
         """Return the files, each under a name of its own; what another miss has been given already is only named."""
@@ -265,17 +297,27 @@ class Draft:
         return name if target.home.path.endswith("__init__.py") else name.rpartition(".")[0]
 
     def _run(self, world: str, source: str, only: Sequence[str] | None, timeout: float) -> Run:
-        entry = Entry(FILE_MODE, self.objects.write_blob(source.encode("utf-8", "surrogateescape")))
-        spec = self.specs.make(
-            world,
-            "draft",
-            tree=self.objects.write_tree(self.specs.trees[world], {PLACE: entry}),
-            files=(PLACE,),
-            only=None if only is None else tuple(only),
-            timeout=min(self.specs.timeout, timeout),
-        )
-        (run,) = self.bench.run([spec])
+        (run,) = self._runs(world, source, only, timeout, [self.specs.seed])
         return run
+
+    def _runs(
+        self, world: str, source: str, only: Sequence[str] | None, timeout: float, seeds: Sequence[str]
+    ) -> list[Run]:
+        entry = Entry(FILE_MODE, self.objects.write_blob(source.encode("utf-8", "surrogateescape")))
+        tree = self.objects.write_tree(self.specs.trees[world], {PLACE: entry})
+        specs = [
+            self.specs.make(
+                world,
+                "draft",
+                tree=tree,
+                files=(PLACE,),
+                only=None if only is None else tuple(only),
+                timeout=min(self.specs.timeout, timeout),
+                seed=seed,
+            )
+            for seed in seeds
+        ]
+        return self.bench.run(specs)
 
     def _check(self, base: Run, *, first: bool = True) -> None:
         """Raise Undecided where a run of base says nothing; what the time budget cut off may say something."""
@@ -335,7 +377,9 @@ def _merged(one: Target, other: Target) -> Target:
     for mine, theirs in zip(one.parameters, other.parameters, strict=True):
         known = [repr(v) for v in mine.values]
         values = (*mine.values, *(v for v in theirs.values if repr(v) not in known))
-        parameters.append(replace(mine, values=values[:50], fixed=mine.fixed or theirs.fixed))
+        left_out = mine.left_out or theirs.left_out
+        fixed = mine.fixed or theirs.fixed
+        parameters.append(replace(mine, values=values[:50], fixed=fixed, left_out=left_out))
     seen = (*one.seen, *(row for row in other.seen if row not in one.seen))
     return replace(one, parameters=tuple(parameters), seen=seen[:10])
 

@@ -9,17 +9,18 @@ import pytest
 from hypothesis import given, strategies
 from hypothesis import strategies as st
 
-from redbucket.core.calls import Parameter, Target, with_rows
+from redbucket.core.calls import Parameter, Target, parameters_of, with_arguments
 from redbucket.core.candidates import candidates, proposal
 from redbucket.core.filescope import read_scope
 from redbucket.core.ghost import ghost_tests
 from redbucket.core.missedcalls import targets
+from redbucket.core.missedrows import failed_rows, with_rows
 from redbucket.core.oneexample import Form, read_test
 from redbucket.core.probing import Probe
 from redbucket.core.prompt import answer_text, prompt
 from redbucket.core.purecopy import pure_copy
 from redbucket.core.treescopes import TreeScopes
-from redbucket.core.widened import VARIANTS, of_annotation, of_values, shape
+from redbucket.core.widened import VARIANTS, of_annotation, of_values, shape, strategy
 from tests.core.trees import MemoryTree
 
 MONEY = """\
@@ -81,7 +82,7 @@ def found(name: str, message: str = "") -> dict[str, Target]:
     scope = TreeScopes(MemoryTree(TREE), lambda path: path.startswith("tests/")).scope("tests/test_a.py")
     assert scope is not None
     seen: dict[str, Target] = {}
-    for part in with_rows(scope.functions[name]):
+    for part in with_rows(scope.functions[name], scope):
         for target in targets(scope, part, message):
             known = seen.get(target.callee)
             values = [p.values for p in (known.parameters if known else ())]
@@ -104,11 +105,53 @@ def test_the_calls_of_a_test_with_its_literals_rows_and_message() -> None:
         "test_a", "assert 1\n +  where 1 = <function split at 0x7f12>(*[21, 8]) (tests/test_a.py:test_a)\n"
     )
     assert said["money.split"].seen[0] == (21, 8, "x")
-    test = read_scope(ast.parse(TEST)).functions["test_rows"]
-    assert "cut(3, 4)" in ast.unparse(with_rows(test, {"3-4"})[1])
-    assert "cut(1, 2)" in ast.unparse(with_rows(test, {"n0-m0"})[1])
+    scope = read_scope(ast.parse(TEST))
+    test = scope.functions["test_rows"]
+    assert "cut(3, 4)" in ast.unparse(with_rows(test, scope, {"3-4"})[1])
+    assert "cut(1, 2)" in ast.unparse(with_rows(test, scope, {"1-2"})[1])
     rows = found("test_rows")["cut"]
     assert rows.parameters[0].values
+
+
+TABLE = """\
+import pytest
+from pkg.words import clean
+
+SOME = (("a", ValueError), ("é\\n", "e"), *((chr(n), "") for n in range(97, 120)))
+
+
+@pytest.mark.parametrize(("text", "wanted"), SOME + [("x", "y")])
+def test(text, wanted):
+    assert clean(text) == wanted
+
+
+@pytest.mark.parametrize(argnames="n", argvalues=[*range(50), b"z", 1.5])
+def test_one(n):
+    assert clean(n)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "failed", "texts"),
+    [
+        ("test", "a-ValueError", ["'a'"]),
+        ("test", "\\xe9\\n-e", [repr("é\n")]),
+        ("test", "x-y", ["'x'"]),
+        ("test", "q-", []),  # of the generated part
+        ("test_one", "z", ["b'z'"]),
+        ("test_one", "1.5", ["1.5"]),
+        ("test_one", "7", []),
+    ],
+)
+def test_the_literal_rows_of_a_table_that_is_partly_generated(
+    name: str, failed: str, texts: list[str]
+) -> None:
+    scope = read_scope(ast.parse(TABLE))
+    test = scope.functions[name]
+    reading = read_test(scope, name)
+    assert reading is not None and reading.form is Form.PROPERTY
+    found = failed_rows(test, scope, {failed})
+    assert [ast.unparse(next(iter(row.values()))) for row in found] == texts
 
 
 @pytest.mark.parametrize(
@@ -119,6 +162,8 @@ def test_the_calls_of_a_test_with_its_literals_rows_and_message() -> None:
         ([[1, 2]], [[], [5]], [1]),
         (["1.50"], ["", "x"], [1]),
         ([None, 3], [None, 7], ["x"]),
+        ([[1, None]], [[], [None], [7, None]], [["x"]]),
+        ([(1, None), (None, 2)], [(None, None), (5, 7)], [("x", 1)]),
         ([(1, "a")], [(5, "")], [(1,)]),
         ([True], [False], [7]),
         ([{"a": 1}], [{}, {"b": 2}], [1]),
@@ -137,6 +182,19 @@ def test_domains_hold_the_literals_and_more(
 
     drawn()
     assert text != of_values(values, "positive") or values in ([True], [(1, "a")], [{"a": 1}])
+
+
+def test_points_and_what_a_call_leaves_out_are_drawn_beside_the_domain() -> None:
+    parameter = Parameter("n", (1.0,), left_out=(None,))
+    text = strategy(parameter, "beside")
+    assert text.startswith("st.one_of(st.sampled_from([1.0, None]), st.one_of(st.none(), st.floats(")
+    assert "sampled_from" not in strategy(Parameter("n", ([1],)), "beside")  # one list for all examples
+    scope = read_scope(ast.parse("from m import f\n\n\ndef test():\n    f(1, 2)\n    f(3)\n"))
+    home = read_scope(ast.parse("def f(a, b=None): ..."))
+    target = Target("f", (), home, home.functions["f"], tuple(parameters_of(home.functions["f"].args)))
+    for call in [n for n in ast.walk(scope.functions["test"]) if isinstance(n, ast.Call)]:
+        target = with_arguments(target, call, scope)
+    assert [(p.values, p.left_out) for p in target.parameters] == [((1, 3), ()), ((2,), (None,))]
 
 
 def test_what_can_not_be_drawn_has_no_domain() -> None:
@@ -187,7 +245,7 @@ def test_each_candidate_is_a_property_and_compiles() -> None:
     every = candidates(target, copy, crash=True)
     names = {one.law.name for one in every}
     assert {"as_base", "adds_up", "idempotent", "grows", "runs", "length", "commutes"} <= names
-    assert {one.variant for one in every} == {0, 2}  # for numbers the others are one of these
+    assert {one.variant for one in every} == {0, 2, 6}  # for numbers the others are one of these
     ast.parse(Probe(every, 10).source())
     for one in every:
         source = proposal(one, "tests/test_a.py::test_a")
@@ -213,7 +271,7 @@ def test_a_parameter_of_unknown_type_stops_the_laws() -> None:
         (Parameter("a", (1,)), Parameter("b", fixed="{}.get")),
     )
     assert "f(a, {}.get)" in Probe(candidates(fixed, None, crash=False), 5).source()
-    assert len(VARIANTS) == 6
+    assert len(VARIANTS) == 7
 
 
 def test_a_word_that_chooses_a_way_is_drawn_from_those_that_were_seen() -> None:

@@ -6,11 +6,12 @@ import ast
 
 import pytest
 
-from redbucket.core.calls import Target, with_rows
+from redbucket.core.calls import Target
 from redbucket.core.candidates import call_text, candidates, proposal
-from redbucket.core.filescope import read_scope
+from redbucket.core.filescope import FUNCTIONS, read_scope
 from redbucket.core.methods import begun
 from redbucket.core.missedcalls import targets
+from redbucket.core.missedrows import with_rows
 from redbucket.core.oneexample import Form, read_test
 from redbucket.core.probing import Probe
 from redbucket.core.purecopy import pure_copy
@@ -47,6 +48,9 @@ class Purse:
 
     async def later(self, n):
         return n
+
+    async def rows(self, n):
+        yield n
 
 
 class Stack:
@@ -118,9 +122,13 @@ def test_rows(text, parts):
     assert purse.split(parts)
 
 
+async def test_later():
+    assert await Purse(1).later(2) == 2
+
+
 def test_none():
     assert Outside(1).run(2)
-    assert Purse(1).later(2)
+    assert Purse(1).rows(2)
     assert Purse(1).whole
     assert Purse(1).gone(2)
     assert Stack([1]).items.index(1)
@@ -132,9 +140,9 @@ def found(name: str) -> dict[str, Target]:
     scope = TreeScopes(tree, lambda path: path.startswith("tests/")).scope("tests/test_a.py")
     assert scope is not None
     owner = scope.classes.get("TestStack") if name == "test_it" else None
-    members = {n.name: n for n in ast.walk(scope.tree or ast.Module()) if isinstance(n, ast.FunctionDef)}
+    members = {n.name: n for n in ast.walk(scope.tree or ast.Module()) if isinstance(n, FUNCTIONS)}
     seen: dict[str, Target] = {}
-    for part in with_rows(members[name], (), begun(scope, owner, members[name])):
+    for part in with_rows(members[name], scope, (), begun(scope, owner, members[name])):
         for target in targets(scope, part, ""):
             known = seen.get(target.callee)
             if known is None or len(target.seen) > len(known.seen):
@@ -176,6 +184,25 @@ def test_the_object_and_the_literals(
 
 def test_what_the_source_does_not_show_is_no_target() -> None:
     assert found("test_none") == {}
+
+
+def test_a_coroutine_is_run_by_each_candidate_and_held_against_base_as_one() -> None:
+    target = found("test_later")["Purse(...).later"]
+    assert call_text(target, ["cents", "n"], {}) == "asyncio.run(Purse(cents).later(n))"
+    copy = pure_copy(target.home, target.home.classes["Purse"], "pkg")
+    assert copy is not None and "async def later" in copy
+    every = candidates(target, copy, crash=False)
+    oracle = next(one for one in every if one.by == "base")
+    source = proposal(oracle, "tests/test_a.py::test_later")
+    assert source.index("import asyncio") < source.index("from functools")
+    reading = read_test(read_scope(ast.parse(source)), oracle.name)
+    assert reading is not None and reading.form is Form.PROPERTY
+    space: dict[str, object] = {}
+    probe = Probe(every, 5).source().replace("from pkg.purse import Purse\n", "")
+    exec(compile(PURSE.split("class Outside")[0] + "\n" + probe, "probe", "exec"), space)
+    holds = space["test_candidate_0"]
+    assert callable(holds)
+    holds()
 
 
 def test_names_that_both_have_are_told_apart() -> None:
