@@ -246,12 +246,12 @@ class Draft:
 
         A domain in which some values take for ever, or meet a fault that base has itself, is seen by chance alone.
         """
-        left, sure = list(found), list[Found]()
+        left, sure, unsure = list(found), list[Found](), list[Found]()
         for turn in range(_TURNS):
             picked = chosen(left)
             fresh = [one for one in picked if one not in sure]
             if not fresh or self.over():
-                return picked
+                break
             probe = Probe([one.one for one in fresh], _THOROUGH)
             seeds = [self.specs.other_seed(f"draft {turn} {number}") for number in range(2)]
             wanted = probe.asked(probe.some, PLACE)
@@ -262,11 +262,14 @@ class Draft:
                     sure.append(one)
                 else:
                     left.remove(one)
-                    notes.append(
-                        f"not proposed, for with other seeds base does not hold it, or takes too long: "
-                        f"{one.one.law.says}, over {', '.join(text for _, text in one.one.given)}"
-                    )
-        return [one for one in chosen(left) if one in sure]
+                    unsure.append(one)
+        steady = chosen(left) if self.over() else [one for one in chosen(left) if one in sure]
+        gone = {one.one.law.says for one in unsure} - {one.one.law.says for one in steady}
+        notes += [
+            f"not proposed, for under other seeds base breaks it, or takes too long: {s}"
+            for s in sorted(gone)
+        ]
+        return steady
 
     def _proposals(self, ranked: Sequence[Found], nodeid: str, notes: list[str]) -> list[Proposal]:
         """Return the files, each under a name of its own; what another miss has been given already is only named."""
