@@ -3,7 +3,9 @@
 Starts an sshd and a cluster of two workers on the loopback address. Prints where a verdict or a bucket differs, and
 what each runner costs beside local, patch by patch, in alternation. With ``--kills 20`` so many connections, and then
 workers, are killed at random moments of gates instead: no gate may accept what is bad, refuse what is good, or lose a
-test. Ends with 1 if anything was wrong.
+test. With ``--shards 2`` each runner judges once more with its whole runs split, which must not change a verdict; with
+``--suite 60`` the cluster judges a suite of so many seconds, which waits more than it computes, whole and split.
+Ends with 1 if anything was wrong.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ import pytest
 from redbucket.app.demo import STORIES, Story, build
 from tests.edges.daskkit import clustered
 from tests.edges.sshd import served
+from tests.gitkit import Repo
 from tests.stories.kit import CONSOLE
 
 # the race is left out: it comes out by chance, here too
@@ -44,13 +47,14 @@ class Runner:
 
     name: str
     where: str
+    shards: int = 1
     kill: Callable[[random.Random], bool] | None = None
 
 
 @contextlib.contextmanager
-def runners(place: Path) -> Iterator[list[Runner]]:
+def runners(place: Path, shards: int = 1, workers: int = WORKERS) -> Iterator[list[Runner]]:
     """Start what is there to be started; what is not is named."""
-    found = [Runner("local", "local")]
+    found = [Runner("local", "local"), *_split("local", "local", shards)]
     python = f"python={sys.executable}"
     with contextlib.ExitStack() as stack:
         try:
@@ -59,9 +63,11 @@ def runners(place: Path) -> Iterator[list[Runner]]:
             print(f"ssh is left out: {reason}")
         else:
             os.environ["REDBUCKET_SSH"] = sshd.ssh
-            found.append(Runner("ssh", sshd.address(place / "far", python), lambda chance: sshd.cut() > 0))
+            where = sshd.address(place / "far", python)
+            found.append(Runner("ssh", where, kill=lambda chance: sshd.cut() > 0))
+            found += _split("ssh", where, shards)
         try:
-            dask = stack.enter_context(clustered(place / "dask", WORKERS))
+            dask = stack.enter_context(clustered(place / "dask", workers))
         except pytest.skip.Exception as reason:
             print(f"dask is left out: {reason}")
         else:
@@ -71,8 +77,15 @@ def runners(place: Path) -> Iterator[list[Runner]]:
                 dask.add()
                 return True
 
-            found.append(Runner("dask", dask.address(place / "far", python), kill))
+            where = dask.address(place / "far", python)
+            found.append(Runner("dask", where, kill=kill))
+            found += _split("dask", where, shards)
         yield found
+
+
+def _split(name: str, where: str, shards: int) -> list[Runner]:
+    """The same place once more, with whole runs in ``shards``."""
+    return [Runner(f"{name}/{shards}", where, shards)] if shards > 1 else []
 
 
 @dataclass(frozen=True)
@@ -89,6 +102,7 @@ class Judged:
         """What must be the same wherever the runs happen."""
         if self.report is None:
             return (self.exit_code, self.said)
+        # the order of the rows is the suite's; a new file of the patch runs in the lightest shard
         rows = [(r["nodeid"], r["bucket"], r["introduced"], r["cause"]) for r in self.report["tests"]]
         findings = sorted(f["rule"] for f in self.report["findings"])
         return (self.exit_code, self.report["verdict"], rows, findings)
@@ -97,6 +111,7 @@ class Judged:
 def judge(top: Path, story: Story, runner: Runner) -> Judged:
     """Judge a patch."""
     words = ("gate", "-C", str(top), "--base", "main", "--head", f"agent/{story.name}", "--quiet")
+    words = (*words, "--shards", str(runner.shards))
     began = time.monotonic()
     done = subprocess.run(
         [CONSOLE, *words, "--format", "json", "--runner", runner.where], capture_output=True, check=False
@@ -186,6 +201,45 @@ def kill(top: Path, runner: Runner, stories: list[Story], kills: int, chance: ra
     return wrong
 
 
+def compare_suite(place: Path, found: list[Runner], seconds: float, rounds: int) -> list[str]:
+    """Judge a green patch of a suite of so many seconds on the cluster, whole and split; print the ratio."""
+    top = place / "suite"
+    repo = Repo.init(top)
+    body = "import time\n\nfrom pkg import double\n\n" + "".join(
+        f"\ndef test_{n}():\n    time.sleep({seconds / _FILES / _TESTS:.4f})\n    assert double({n}) == {2 * n}\n\n"
+        for n in range(_TESTS)
+    )
+    repo.commit(
+        {
+            "pkg.py": "def double(n):\n    return 2 * n\n",
+            "redbucket.toml": '[run]\ncommand = ["python", "-m", "pytest"]\n',
+            **{f"tests/test_{n:02}.py": body for n in range(_FILES)},
+        },
+        "a suite",
+    )
+    repo.branch("agent/green", "main")
+    repo.commit({"pkg.py": "def double(n):\n    return n + n\n"}, "change")
+    repo.switch("main")
+    story = Story("green", "", lambda top: None, "stable_pass", 0, "")
+    wrong: list[str] = []
+    times: dict[str, list[float]] = {}
+    for _ in range(rounds):
+        for runner in found:
+            judged = judge(top, story, runner)
+            times.setdefault(runner.name, []).append(judged.seconds)
+            if judged.exit_code != 0:
+                wrong.append(f"suite by {runner.name}: exit {judged.exit_code}: {judged.said}")
+    whole = median(times[found[0].name])
+    for name, took in times.items():
+        print(
+            f"suite of {seconds:g} s by {name}: {median(took):.1f} s, {median(took) / whole:.2f} times whole"
+        )
+    return wrong
+
+
+_FILES, _TESTS = 24, 5
+
+
 def _runs(judged: Judged) -> object:
     """How often each test ran with the patch."""
     rows = judged.report["tests"] if judged.report else []
@@ -199,6 +253,11 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--only", help="kill for one runner only")
+    parser.add_argument("--shards", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=WORKERS)
+    parser.add_argument(
+        "--suite", type=float, help="seconds of a suite that is judged instead, with --shards"
+    )
     parser.add_argument("--patches", help="some of the patches, with commas between")
     options = parser.parse_args()
     chosen = options.patches.split(",") if options.patches else [story.name for story in PATCHES]
@@ -211,11 +270,14 @@ def main() -> int:
         top.mkdir()
         build(top)
         print(f"{platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}, seed {seed}")
-        with runners(place) as found:
+        with runners(place, options.shards, options.workers) as found:
             if options.kills:
                 for runner in found[1:]:
-                    if options.only in (None, runner.name):
+                    if runner.kill is not None and options.only in (None, runner.name):
                         wrong += kill(top, runner, stories, options.kills, random.Random(seed))
+            elif options.suite:
+                there = [runner for runner in found if runner.name.startswith("dask")]
+                wrong += compare_suite(place, there, options.suite, options.rounds)
             else:
                 wrong += compare(top, found, stories, options.rounds)
             until = time.monotonic() + 60  # far sides that were cut off end by themselves

@@ -153,7 +153,13 @@ class _Collector:
             reason=f"{plural(len(good), 'run')} with the patch were made in other jobs, each sealed under this gate's "
             "ticket; what else was needed was run here",
         )
-        return Brought(bench, runs), problems, [] if problems else [note]
+        notes = [note]
+        if subject.policy.run.shards > 1:
+            unused = (
+                f"[run] shards = {subject.policy.run.shards} was not used: a run of a job of its own is whole"
+            )
+            notes.append(Problem(code="shards-unused", reason=unused, remedy=""))
+        return Brought(bench, runs), problems, [] if problems else notes
 
 
 def _expected(subject: Subject, specs: Sequence[RunSpec], installed: dict[str, str]) -> Expected:

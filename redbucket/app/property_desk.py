@@ -23,6 +23,7 @@ from redbucket.core.propertyplace import place_for, without_paths
 from redbucket.core.readers import read
 from redbucket.core.report import SCHEMA as GATE
 from redbucket.core.reviewed import ReviewReport
+from redbucket.core.shards import whole_runs
 from redbucket.edges import oraclefile
 from redbucket.edges.drafts import write_drafts
 from redbucket.engine.bench import ParallelBench
@@ -241,7 +242,7 @@ def _rows(records: Sequence[Path]) -> tuple[list[dict[str, Any]], tuple[str | No
         if isinstance(data, list) or (isinstance(data, dict) and data.get("schema") == GATE):
             ends = (data.get("base"), data.get("head")) if isinstance(data, dict) else (None, None)
             return rows_of(raw, str(records[0])), ends
-    runs = [run for path in records for run in read(read_file(path), str(path))]
+    runs = whole_runs(run for path in records for run in read(read_file(path), str(path)))
     return [msgspec.to_builtins(row) for row in classify_records(runs)], (None, None)
 
 

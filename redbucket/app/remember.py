@@ -72,3 +72,17 @@ def recalled(common_dir: Path, most: int = 5000) -> list[tuple[str, str]]:
             return ledger.misses(most)
     except RedbucketError:
         return []
+
+
+def durations(common_dir: Path) -> dict[str, float]:
+    """Return {node id: seconds} as tests last took; {} where the ledger can't be read. A wrong one costs time alone."""
+    from redbucket.edges.ledger import opened, place_of
+
+    place = place_of(os.environ, common_dir)
+    if place is None or not place.is_file():
+        return {}
+    try:
+        with opened(place, create=False) as ledger:
+            return ledger.durations()
+    except RedbucketError:
+        return {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import sys
 import threading
 import time
@@ -124,6 +125,8 @@ class Session:
             axes=self._axes,
             brought=brought,
             recalled=self._recalled,
+            durations=self._durations,
+            draw=lambda: secrets.token_hex(8),
         )
         kept: Path | None = None
         try:
@@ -154,6 +157,12 @@ class Session:
         misses = recalled(self.repository.common_dir)
         mine = earlier(self.repository.git, {head for _, head in misses}, commits) if misses else set()
         return {nodeid: head for nodeid, head in reversed(misses) if head in mine}
+
+    def _durations(self) -> Mapping[str, float]:
+        """Return the seconds that tests took when they were last judged here, by id."""
+        from redbucket.app.remember import durations
+
+        return durations(self.repository.common_dir)
 
     def _axes(self, specs: Specs) -> Sequence[Axis]:
         from redbucket.core.axes import axes
@@ -259,21 +268,30 @@ class Session:
         return gates.guard(request, tools, names, index, scope=scope, offered=offered)
 
     def rerun(
-        self, revision: str, reruns: int, out: Path, command: Sequence[str], where: str | None = None
+        self,
+        revision: str,
+        reruns: int,
+        out: Path,
+        command: Sequence[str],
+        where: str | None = None,
+        shards: int | None = None,
     ) -> tuple[list[Path], list[Run], Path | None]:
-        """Run one commit's tests ``reruns`` times.
+        """Run one commit's tests ``reruns`` times, in so many ``shards`` or as its policy says.
 
         Returns the records, moved to ``out``, what they say, and where an earlier rerun's records went.
         """
         from redbucket.core.paths import JudgeSide
+        from redbucket.core.policy import shards_of
         from redbucket.core.seeds import derive
         from redbucket.engine.bench import ParallelBench
         from redbucket.engine.protected import policy_at
         from redbucket.engine.rerun import plain_specs
+        from redbucket.engine.sharded import Sharded
 
         commit = self.repository.resolve(revision)
         policy = policy_at(self.scratch, commit)
         run = policy.run
+        asked = shards_of(run, shards)
         station = self.station(where or run.runner)
         launch = station.resolve(command or run.command, run.format)
         tree = self.scratch.tree_of(commit)
@@ -288,14 +306,22 @@ class Session:
             timeout=run.timeout,
             as_module=launch.as_module,
         )
-        bench = ParallelBench(runner, read_record, station.jobs, self.cancelled, station.rest)
-        self.progress.say(f"running the tests {'once' if reruns == 1 else f'{reruns} times'}")
+        bench: Bench = ParallelBench(runner, read_record, station.jobs, self.cancelled, station.rest)
+        times = "once" if reruns == 1 else f"{reruns} times"
         try:
+            if asked > 1:
+                self.progress.say("listing the tests")
+                (listed,) = bench.run([replace(specs[0], run_id=0, condition="collect", collect_only=True)])
+                bench = sharded = Sharded(
+                    bench, asked, self._durations(), entries, lambda: secrets.token_hex(8)
+                )
+                sharded.decide(listed)
+            self.progress.say(f"running the tests {times}")
             runs = bench.run(specs)
         finally:
             self.progress.clear()
         earlier = set_aside(out)
-        return [self.workshop.keep(Path(r.source), out) for r in runs], runs, earlier
+        return [self.workshop.keep(Path(source), out) for r in runs for source in r.sources], runs, earlier
 
     def _bench(self, subject: Subject, request: Request) -> tuple[Bench, bool, str]:
         bench, _, launch = self.workbench(subject, request)
@@ -325,9 +351,10 @@ class Session:
         return bench, runner, launch
 
     def _timed(self, run: Run) -> Run:
-        """Note how long each test took in the first run with the patch, for the ledger."""
-        if run.world == "H" and run.condition == "plain" and not self._seconds:
-            self._seconds.update((nodeid, test.duration) for nodeid, test in run.tests.items())
+        """Note how long each test took when it was first run with the patch, for the ledger."""
+        if run.world == "H" and run.condition == "plain":
+            for nodeid, test in run.tests.items():
+                self._seconds.setdefault(nodeid, test.duration)
         return run
 
     def lay_out(self, tree: str, folder: Path) -> None:

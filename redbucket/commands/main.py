@@ -35,6 +35,7 @@ from redbucket.commands.options import (
     request_of,
     request_options,
     runner_option,
+    shards_option,
     ticket_option,
     writable,
 )
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
 )
 @ticket_option
 @runner_option
+@shards_option
 @reporting(*FORMATS)
 @common
 def gate(
@@ -96,6 +98,7 @@ def gate(
     records: Path | None,
     ticket: str | None,
     runner: str | None,
+    shards: int | None,
     form: str,
     output: Path | None,
     folder: Path,
@@ -113,6 +116,7 @@ def gate(
       redbucket gate --miss verdict.json          (the misses that the patch must answer)
       redbucket gate --records runs/ --ticket ticket.json     (the runs were made in other jobs)
       redbucket gate --runner ssh://build.example.org/var/tmp  (the runs happen there)
+      redbucket gate --runner dask://scheduler:8786 --shards 4  (each run on up to four workers)
     """
     from redbucket.app.session import session
     from redbucket.edges.progress import Progress
@@ -124,6 +128,10 @@ def gate(
             "--records goes without --base, --head, --head-ref, --agent, --reruns, --scope and --timeout:"
             " the ticket has them"
         )
+    if records is not None and shards:
+        raise click.UsageError(
+            "--records goes without --shards: a run that was made in a job of its own is whole"
+        )
     request = replace(
         request_of(base, head, policy, head_ref=head_ref, agent=agent, runner=runner),
         misses=missed(misses, folder),
@@ -132,6 +140,7 @@ def gate(
         doubt=doubt,
         timeout=timeout,
         budget=budget,
+        shards=shards,
     )
     if records is not None and ticket is not None:
         from redbucket.app.matrix_desk import gate_of_records
@@ -220,11 +229,13 @@ def classify(
       redbucket classify --seed 7 junit-1.xml junit-2.xml junit-3.xml
       redbucket classify --seed 7 run-1/surefire-reports run-2/surefire-reports
     """
+    from redbucket.core.shards import whole_runs
     from redbucket.engine.classify import classify_records, distinct_runs, exit_code, unusable
 
     runs = []
     for path in records:
         runs += _runs_of(folder / path, str(path), seed, fixture_hash)
+    runs = whole_runs(runs)
     rows = classify_records(runs, asked)
     for sentence in [*distinct_runs(runs)[1], *unusable(runs)]:
         click.echo(f"redbucket: note: {sentence}", err=True)

@@ -221,3 +221,13 @@ def runner_option(command: Callable[..., Any]) -> Callable[..., Any]:
         "dask://HOST[:PORT][/DIR][?python=INTERPRETER] (docs/remote.md). "
         "Default: [run] runner.",
     )(command)
+
+
+def shards_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--shards``: into how many parts a whole run is split."""
+    return click.option(
+        "--shards",
+        type=click.IntRange(1, 1000),
+        help="Parts that each whole run is split into, to run at the same time (docs/remote.md). "
+        "Default: [run] shards.",
+    )(command)

@@ -17,6 +17,7 @@ from redbucket.commands.options import (
     request_options,
     revision,
     runner_option,
+    shards_option,
     ticket_option,
     writable,
 )
@@ -48,6 +49,7 @@ from redbucket.core.errors import ACCEPTED, UNDECIDED, Misused
 @click.option("--of", type=click.IntRange(1), help="How many runs there are jobs for; must be the ticket's.")
 @ticket_option
 @runner_option
+@shards_option
 @click.option(
     "--policy",
     type=click.Path(path_type=Path),
@@ -63,6 +65,7 @@ def rerun(
     of: int | None,
     ticket: str | None,
     runner: str | None,
+    shards: int | None,
     policy: Path | None,
     command: tuple[str, ...],
     folder: Path,
@@ -83,8 +86,18 @@ def rerun(
         if of or ticket or policy:
             raise click.UsageError("--of, --ticket and --policy go with --run")
         return _by_itself(
-            reruns or 3, out, rev or "HEAD", command, folder, runner=runner, quiet=quiet, verbose=verbose
+            reruns or 3,
+            out,
+            rev or "HEAD",
+            command,
+            folder,
+            runner=runner,
+            shards=shards,
+            quiet=quiet,
+            verbose=verbose,
         )
+    if shards:
+        raise click.UsageError("--run goes without --shards: a run of a job of its own is whole")
     if reruns or rev or command:
         raise click.UsageError(
             "--run goes without -n, --rev and a command: base's policy and the ticket say it"
@@ -102,6 +115,7 @@ def _by_itself(
     folder: Path,
     *,
     runner: str | None,
+    shards: int | None,
     quiet: bool,
     verbose: bool,
 ) -> int:
@@ -109,7 +123,7 @@ def _by_itself(
     from redbucket.edges.progress import Progress
 
     with session(folder, Progress(quiet=quiet, steps=verbose)) as opened:
-        records, runs, earlier = opened.rerun(rev, reruns, folder / out, command, runner)
+        records, runs, earlier = opened.rerun(rev, reruns, folder / out, command, runner, shards)
     emit("\n".join(map(str, records)), None)
     if not quiet:
         from redbucket.formats.clean import shell
@@ -118,6 +132,13 @@ def _by_itself(
         if earlier:
             click.echo(f"redbucket: the records of an earlier rerun are now in {earlier}", err=True)
         click.echo(f"redbucket: {rerun_summary(runs)}", err=True)
+        parts = max(len(run.sources) for run in runs)
+        if parts > 1:
+            click.echo(
+                f"redbucket: order: kept within {parts} shards of whole files; the order of the whole suite was not "
+                "tried",
+                err=True,
+            )
         for station in opened.stations.values():
             for said in filter(None, (station.note, station.walls)):
                 click.echo(f"redbucket: {said}", err=True)

@@ -100,7 +100,7 @@ def captured(
 def of_run(test: Test, run: Run, **more: Any) -> NoiseCapture:
     """Return the capture of one failure in one run."""
     header, session = run.header, run.session
-    ran = list(run.tests)
+    ran = list(run.beside(test.nodeid))
     environment = dict(header.environment) if header else {}
     blob = _BLOB.search(test.message)
     return NoiseCapture(

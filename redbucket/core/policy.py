@@ -172,6 +172,15 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         Meta(ge=0, description="Seconds to search for the causes of failures and of noise; 0 for none."),
     ] = 120.0
     reruns: Annotated[int, Meta(ge=1, description="Full runs under the same seed.")] = 3
+    shards: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1000,
+            description="Parts that each whole run is split into, to run at the same time: stretches of whole files, "
+            "by how long the tests took before. The order of the suite is kept within a shard.",
+        ),
+    ] = 1
     scope: Annotated[
         Literal["all", "failed"], Meta(description="Rerun everything, or only what failed in the first run.")
     ] = "all"
@@ -218,6 +227,19 @@ def isolation_of(run: Run) -> Isolation:
 def scope_of(run: Run, asked: str | None) -> str:
     """Return what is rerun: as asked, else as the policy says; a command without a recorder runs all its tests."""
     return "all" if run.format == "junit" else asked or run.scope
+
+
+def shards_of(run: Run, asked: int | None) -> int:
+    """Return how many parts each whole run is split into. Raises Misused "no-shards" where it can't be split."""
+    shards = asked if asked is not None else run.shards
+    if shards > 1 and run.format == "junit":
+        raise Misused(
+            "no-shards",
+            f"{shards} shards were asked for, and a command with a report of its own ([run] format = "
+            '"junit") says which tests it has by running them all',
+            "leave out --shards; a runner that can split its suite does so by itself, in [run] command",
+        )
+    return shards
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -325,6 +347,7 @@ _ALLOWED = {
     "run.sandbox": '"auto", "off" or "require"',
     "run.runner": '"local", "ssh://HOST…" or "dask://HOST:PORT"',
     "run.reruns": "a whole number of at least 1",
+    "run.shards": "a whole number from 1 to 1000",
     "run.timeout": "a number of seconds above 0",
     "run.budget": "a number of seconds above 0",
     "run.challenge_budget": "a number of seconds, 0 or more",
@@ -410,6 +433,12 @@ def _unreported(run: Run) -> Iterator[tuple[str, str, str]]:
             "run.report",
             "only the JUnit XML of a command is read",
             'add format = "junit", or remove the key',
+        )
+    elif run.shards > 1 and run.format == "junit":
+        yield (
+            "run.shards",
+            'a command with a report of its own (format = "junit") says which tests it has by running them all',
+            "remove the key; a runner that can split its suite does so by itself, in run.command",
         )
     elif run.report and (reason := _bad_path(run.report)):
         yield "run.report", f"expected a path in the tree: {reason}", "name it from the top of the repository"

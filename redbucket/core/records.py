@@ -31,12 +31,29 @@ class Outcome(str, Enum):
     MISSING = "missing"
 
 
+class Shard(msgspec.Struct, frozen=True, kw_only=True):
+    """Which part of a whole run a record is: the shard ``number`` of ``of``, counted from 1.
+
+    The order of the suite was kept within a shard, and nothing is known of the order over several. ``whole`` names the
+    run, ``split`` the way in which the suite was split. ``files`` are those whose tests the shard ran; with ``rest``
+    it ran whatever is in no other shard as well.
+    """
+
+    number: int
+    of: int
+    whole: str
+    split: str
+    files: list[str] = []
+    rest: bool = False
+
+
 class Header(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="header"):
     """First line, written by the parent before the process starts.
 
     ``world`` is B, H, F, P or R ("" outside the gate); ``condition`` names the
     experiment ("plain", "alone", "reversed", "hash-seed", ...). ``environment`` holds the names
-    of the run's variables, with the values of those that are known to hold no secret.
+    of the run's variables, with the values of those that are known to hold no secret. ``shard`` is there where the
+    suite was split.
     """
 
     schema: str = SCHEMA
@@ -52,6 +69,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="
     environment: dict[str, str | None] = {}
     conditions: Conditions = PLAIN
     used_home: str = ""
+    shard: Shard | None = None
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="session"):
@@ -187,6 +205,13 @@ class Test(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     inputs: tuple[int, ...] = ()
 
 
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """A shard of a run: its record, and the ids that it ran, in order."""
+
+    source: str
+    ids: tuple[str, ...]
+
+
 _BY_ITSELF = ("the process ", "the session ", "the test runner stopped", "have no result", "never ended")
 
 
@@ -197,7 +222,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     what came before still counts, but only as incomplete. ``tests`` keeps the
     order of the run; ``collected`` the ids that had to run. ``nonce`` tells two
     runs of one number apart where the record has something to tell them by. ``header`` is
-    that of redbucket's own records.
+    that of redbucket's own records. ``shards`` are the parts that ran by themselves, none where the run was one.
     """
 
     run_id: int
@@ -227,6 +252,19 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     duration: float = 0.0
     nonce: str = ""
     header: Header | None = None
+    shards: tuple[Part, ...] = ()
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Return the records that the run was read from."""
+        return tuple(part.source for part in self.shards) or (self.source,)
+
+    def beside(self, nodeid: str) -> tuple[str, ...]:
+        """Return the tests that ran in the same process as ``nodeid``, itself included, in their order."""
+        for part in self.shards:
+            if nodeid in part.ids:
+                return part.ids
+        return tuple(self.tests)
 
     @property
     def ended_early(self) -> bool:

@@ -87,7 +87,8 @@ class GateReport(msgspec.Struct, frozen=True, kw_only=True):
     ``added`` are the paths of findings that the base does not have, ``untouched`` those that the patch leaves as
     they are, so that there is nothing to put back; ``signatures`` says whether base's policy
     names signers, so that a person can endorse. ``offered`` is what was judged over HEAD where it is in no
-    commit yet ("the index"), and "" for a range. ``oracle`` is what the policy's ``oracle`` saw, if it looked.
+    commit yet ("the index"), and "" for a range. ``shards`` is how many parts each whole run was split into, within
+    which the order of the suite was kept. ``oracle`` is what the policy's ``oracle`` saw, if it looked.
     """
 
     schema: str = SCHEMA
@@ -113,6 +114,7 @@ class GateReport(msgspec.Struct, frozen=True, kw_only=True):
     signatures: bool = False
     untrusted_green: bool = False
     reruns: int = 0
+    shards: int = 1
     interpreter: str = ""
     duration: float = 0.0
     kept: str | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from redbucket.core.conditions import PLAIN, Conditions
+from redbucket.core.records import Shard
 
 Order = Literal["natural", "given", "reversed", "shuffled"]
 
@@ -16,7 +17,8 @@ class RunSpec:
     """One run of the test command over one tree.
 
     ``order`` and ``only`` choose and order the node ids ("given" = in the order of
-    ``only``), ``files`` limits them to those files; ``lines`` are the product lines to watch, by path; ``data`` changed
+    ``only``), ``files`` limits them to those files, ``without`` to all others; ``shard`` says of which whole run it
+    is a part; ``lines`` are the product lines to watch, by path; ``data`` changed
     files that are no code, of which it is said who opens them; ``modules`` the
     changed Python files and the dotted names under which they must be imported
     from the tree, ``originals`` their ids in base; ``roots`` the folders of the tree that go on the import path;
@@ -37,6 +39,8 @@ class RunSpec:
     shuffle: str = ""
     only: tuple[str, ...] | None = None
     files: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    shard: Shard | None = None
     collect_only: bool = False
     lines: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     modules: Mapping[str, str] = field(default_factory=dict)
@@ -54,7 +58,8 @@ class RunSpec:
     @property
     def name(self) -> str:
         """Return a file name for the run's folder and record."""
-        return f"{self.world or 'run'}-{self.condition.replace(' ', '-')}-{self.run_id}"
+        whole = f"{self.world or 'run'}-{self.condition.replace(' ', '-')}-{self.run_id}"
+        return whole if self.shard is None else f"{whole}-shard-{self.shard.number}"
 
 
 def full_runs(reruns: int, scope: str) -> int:

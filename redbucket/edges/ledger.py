@@ -254,7 +254,10 @@ class Ledger:
 
     def durations(self) -> dict[str, float]:
         """Return {node id: seconds} as last seen, for whoever splits a suite; a wrong one costs time alone."""
-        found = self._connection.execute("SELECT nodeid, seconds FROM tests WHERE seconds IS NOT NULL")
+        found = self._connection.execute(
+            # whoever wrote the file: a column of SQLite's takes what it is given
+            "SELECT nodeid, seconds FROM tests WHERE typeof(seconds) IN ('real', 'integer')"
+        )
         return {str(nodeid): float(seconds) for nodeid, seconds in found}
 
     def prune(self, before: str) -> dict[str, int]:

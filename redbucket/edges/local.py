@@ -190,6 +190,7 @@ class LocalRunner:
             environment=environment.recorded(env),
             conditions=spec.conditions,
             used_home=spec.used_home,
+            shard=spec.shard,
         )
 
     def _prepared(
@@ -449,6 +450,7 @@ class _Run:
             "shuffle": spec.shuffle,
             "only": list(spec.only) if spec.only is not None else None,
             "files": list(spec.files),
+            "without": list(spec.without),
             "done": list(self.done),
             "resumed": resumed and bool(self.ids),
             "collect_only": spec.collect_only,

@@ -124,7 +124,7 @@ class Causes:
         alone = [run.tests[name].outcome for run in runs if name in run.tests]
         only: tuple[str, ...] = (name,)
         if len({o in FAILING for o in alone}) < 2:  # mixed in the suite only: there it is to be watched
-            ids = tuple(first.tests)
+            ids = first.beside(name)
             only = ids[: ids.index(name) + 1]
         trials = self._trials(name, only, axes, touched, steady=False)
         trials.seen = counted(self.trials.outcomes(name, "H"))

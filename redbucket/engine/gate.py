@@ -13,7 +13,7 @@ from redbucket.core.errors import Misused
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.oracled import OracleReport
 from redbucket.core.plural import plural
-from redbucket.core.policy import scope_of
+from redbucket.core.policy import scope_of, shards_of
 from redbucket.core.report import GateReport, IdentityReport, Problem, Row
 from redbucket.core.testpath import pytest_id
 from redbucket.core.verdict import EXIT_CODES, count, decide
@@ -46,6 +46,7 @@ class Tools:
     along which causes are searched. ``brought`` takes the specs of the first runs, where those were made
     in other jobs, and returns a bench that has them, what is wrong with them, and what to note. ``recalled`` takes the
     commits of a patch and returns {missed test: commit} of the invariant misses that earlier gates found in it.
+    ``durations`` gives the seconds that tests took before, by id, and ``draw`` a name that nothing else has.
     """
 
     history: History
@@ -59,6 +60,8 @@ class Tools:
     axes: Callable[[Specs], Sequence[Axis]] | None = None
     brought: Bringing | None = None
     recalled: Callable[[Sequence[Commit]], Mapping[str, str]] = lambda commits: {}
+    durations: Callable[[], Mapping[str, float]] = dict
+    draw: Callable[[], str] = str
 
 
 def gate(request: Request, tools: Tools) -> GateReport:
@@ -72,6 +75,7 @@ def gate(request: Request, tools: Tools) -> GateReport:
     from redbucket.engine.judge import Judge
     from redbucket.engine.places import placed
     from redbucket.engine.reported import OWN_REPORT, reported_rows
+    from redbucket.engine.sharded import Sharded, notes_on
     from redbucket.engine.specs import opening, specs_for
     from redbucket.engine.untrusted import untrusted_rows
 
@@ -86,6 +90,7 @@ def gate(request: Request, tools: Tools) -> GateReport:
     if subject.patch.base == subject.patch.head or not subject.net:
         report.notes += _nothing(subject.patch.head, tools.history)
         return report.finish()
+    asked = shards_of(run, request.shards)
     today = tools.today()
     with ThreadPoolExecutor(1) as pool:  # asking the interpreter about itself takes as long as the guards
         opened = pool.submit(tools.bench, subject)
@@ -110,6 +115,9 @@ def gate(request: Request, tools: Tools) -> GateReport:
         report.problems += problems
         if problems:
             return report.finish()
+    sharded: Sharded | None = None
+    if asked > 1 and tools.brought is None:
+        bench = sharded = Sharded(bench, asked, tools.durations(), subject.sides.base, tools.draw)
     judged = Judge(
         subject=subject,
         objects=tools.objects,
@@ -124,7 +132,11 @@ def gate(request: Request, tools: Tools) -> GateReport:
         limited=_limit(tools.clock, run.challenge_budget) if run.challenge_budget else None,
         axes=tools.axes(specs) if tools.axes is not None else (),
         brought=tools.brought is not None,
+        split=sharded.decide if sharded is not None else None,
     ).judge()
+    if sharded is not None:
+        report.shards = sharded.shards
+        report.notes += notes_on(sharded.shards, asked)
     if specs.whole:
         report.notes.append(OWN_REPORT)
     elif tools.capture is not None:
@@ -272,6 +284,7 @@ class _Report:
         self.oracle: OracleReport | None = None
         self.seed = ""
         self.reruns = 0
+        self.shards = 1
         self.interpreter = ""
 
     def finish(self) -> GateReport:
@@ -304,6 +317,7 @@ class _Report:
             untrusted_green=self.untrusted_green,
             oracle=self.oracle,
             reruns=self.reruns,
+            shards=self.shards,
             interpreter=self.interpreter,
             duration=round(self._clock() - self._began, 3),
         )

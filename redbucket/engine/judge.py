@@ -55,7 +55,7 @@ class Judge:
 
     ``limited`` starts the time for the search for causes, and returns what says that it is over;
     None: no search. ``axes`` are those along which it is searched. ``brought`` says that the first
-    runs were made elsewhere.
+    runs were made elsewhere. ``split`` is told which tests base has before anything is run; None: nobody asks.
     """
 
     subject: Subject
@@ -71,6 +71,7 @@ class Judge:
     limited: Callable[[], Callable[[], bool]] | None = None
     axes: Sequence[Axis] = ()
     brought: bool = False
+    split: Callable[[Run], None] | None = None
 
     def judge(self) -> Judged:
         """Run, compare, challenge and classify."""
@@ -82,7 +83,12 @@ class Judge:
         # where nothing but a run says which tests there are, base is run from the start
         whole = self.specs.whole
         listing = self.specs.make("B") if whole else self.specs.make("B", "collect", collect_only=True)
-        *head, collected = self.bench.run([*first, listing])
+        if self.split is None:
+            *head, collected = self.bench.run([*first, listing])
+        else:
+            (collected,) = self.bench.run([listing])
+            self.split(collected)
+            head = self.bench.run(first)
         out.session = head[0].session.interpreter
         out.unwatched = head[0].unwatched
         trials = out.trials = self._aligned(head, collected)
@@ -266,7 +272,7 @@ class Judge:
             if over():
                 challenge.untried.append(f"which test does it to {name}")
                 continue
-            search = search_of(name, tuple(first.tests), trials, self.specs, self.bench, self.say, over)
+            search = search_of(name, first.beside(name), trials, self.specs, self.bench, self.say, over)
             culprits = search.find()
             known = challenge.of(name)
             known.notes.append(sentence(culprits, search.alone_fails))

@@ -46,6 +46,7 @@ class Request:
     budget: float | None = None
     misses: tuple[str, ...] = ()
     runner: str | None = None
+    shards: int | None = None
 
 
 @dataclass(frozen=True)

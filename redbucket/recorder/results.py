@@ -20,6 +20,9 @@ def arrange(pairs, settings, file_of):
     files = frozenset(settings["files"])
     if files:
         pairs = [pair for pair in pairs if file_of(*pair) in files]
+    without = frozenset(settings["without"])
+    if without:
+        pairs = [pair for pair in pairs if file_of(*pair) not in without]
     if order == "reversed":
         pairs.reverse()
     elif order == "shuffled":

@@ -57,6 +57,7 @@ def sha256(folder: Path, paths: Sequence[str]) -> dict[str, str]:
 def record(
     tmp_path: Path,
     files: Mapping[str, str],
+    /,
     *,
     command: Sequence[str] = ("python", "-m", "pytest"),
     python: str = sys.executable,
@@ -71,7 +72,7 @@ def record(
     work_tree: Path | None = None,
     **spec: Any,
 ) -> Recorded:
-    """Run ``files`` as a tree and return what the record holds."""
+    """Run ``files`` as a tree and return what the record holds; ``spec`` are fields of the run's."""
 
     def lay_out(tree: str, folder: Path) -> None:
         for name, text in files.items():

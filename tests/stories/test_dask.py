@@ -64,6 +64,40 @@ def test_the_verdict_is_that_of_this_machine(tmp_path: Path, standing: Dask, fol
     assert there.report["notes"] == []
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", PATCHES)
+def test_shards_on_several_workers(tmp_path: Path, standing: Dask, folder: Path, kind: str) -> None:
+    """The verdict is that of a whole suite on this machine, and the report says how it was split."""
+    files, code = PATCHES[kind]
+    shop = Shop.open(tmp_path, FILES, rules=policy() + "challenge_budget = 0\n")
+    shop.patch(files)
+    there = shop.gate("agent/fix", "--runner", at(standing, folder), "--shards", "2")
+    here = shop.gate("agent/fix", "--runner", "local")
+    assert verdict(there) == verdict(here)
+    assert (there.exit_code, there.report["shards"]) == (code, 2)
+    assert [note["code"] for note in there.report["notes"]] == ["shards"]
+
+
+@pytest.mark.parametrize(
+    ("source", "code"), [pytest.param(BROKEN, 1, marks=pytest.mark.slow), (SAME, 0)], ids=["miss", "green"]
+)
+def test_a_worker_that_is_killed_with_a_shard(
+    tmp_path: Path, own: Dask, folder: Path, source: str, code: int
+) -> None:
+    """The shard is made again on another worker, whole; the others' count as they are."""
+    more = {
+        "tests/test_data.py": FILES["tests/test_data.py"],
+        "tests/data/x.json": FILES["tests/data/x.json"],
+    }
+    shop, mark = slow_shop(tmp_path, "shards = 2\n", source=source, files=more)
+    told = lost_in_the_middle(shop, own, folder, mark, threading.Event())
+    assert (told.exit_code, told.report["shards"]) == (code, 2), told.out
+    names = [row["nodeid"].rpartition(".")[2] for row in told.report["tests"]]
+    assert sorted(names) == ["test_a_mark", "test_recorded", "test_slow", "test_z_last"]
+    assert all(len(row["outcomes"]["H"]) == 2 for row in told.report["tests"])
+    assert {"connection-broke", "shards"} <= {note["code"] for note in told.report["notes"]}
+
+
 def lost_in_the_middle(shop: Shop, own: Dask, folder: Path, mark: Path, lose: threading.Event) -> Told:
     """Judge the patch; one worker, whichever runs a test, is killed once ``mark`` is there."""
 

@@ -88,6 +88,15 @@ def test_the_verdict_is_that_of_this_machine(tmp_path: Path, far: str, kind: str
     assert there.exit_code == code
 
 
+@pytest.mark.slow
+def test_shards_over_a_connection(tmp_path: Path, far: str) -> None:
+    shop = Shop.open(tmp_path, FILES, rules=policy() + "challenge_budget = 0\nshards = 2\n")
+    shop.patch({"shop.py": BROKEN})
+    there, here = shop.gate("agent/fix", "--runner", far), shop.gate("agent/fix", "--shards", "1")
+    assert verdict(there) == verdict(here)
+    assert (there.exit_code, there.report["shards"]) == (1, 2)
+
+
 def test_the_policy_names_the_runner(tmp_path: Path, far: str) -> None:
     """And the paths of tests, prepare, env and pytest are as they would be here."""
     tests = (
@@ -238,10 +247,12 @@ class SlowTests(unittest.TestCase):
 """
 
 
-def slow_shop(tmp_path: Path, more: str = "", source: str = SAME) -> tuple[Shop, Path]:
+def slow_shop(
+    tmp_path: Path, more: str = "", source: str = SAME, files: Mapping[str, Content] | None = None
+) -> tuple[Shop, Path]:
     mark = tmp_path / "mark"
     rules = policy() + f'challenge_budget = 0\nreruns = 2\nscout = false\nenv = {{ MARK = "{mark}" }}\n{more}'
-    shop = Shop.open(tmp_path, {"tests/test_shop.py": SLOW_TESTS}, rules=rules)
+    shop = Shop.open(tmp_path, {"tests/test_shop.py": SLOW_TESTS, **(files or {})}, rules=rules)
     shop.patch({"shop.py": source})
     return shop, mark
 
