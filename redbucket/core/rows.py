@@ -134,7 +134,7 @@ def row_of(name: str, trials: Trials, facts: Facts) -> Row:
         introduced=introduced,
         state=state,
         cause=cause,
-        why=_sentences(decision.why, _extra(facts, state, evidence.message)),
+        why=_sentences(decision.why, _extra(facts, evidence, decision.bucket, state)),
         spend=_spend(evidence, decision, state, facts),
         switched_off=facts.marker if facts.marker and decision.bucket is Bucket.INVARIANT_MISS else None,
         doubt=_doubt(name, trials, evidence, decision) if introduced else None,
@@ -234,10 +234,10 @@ def _noise_standing(name: str, trials: Trials) -> tuple[str, bool | None]:
     return UNSHOWN, False
 
 
-def _extra(facts: Facts, state: str, message: str) -> list[str]:
+def _extra(facts: Facts, evidence: Evidence, bucket: Bucket, state: str) -> list[str]:
     said = list(facts.notes)
     if facts.vanished:
-        lost = "can't be collected" if message else "is gone"
+        lost = "can't be collected" if evidence.message else "is gone"
         said.append(f"The test is in base and {lost} with the patch.")
     if facts.marker:
         said.append(f"The patch switches it off itself: {facts.marker}.")
@@ -245,6 +245,11 @@ def _extra(facts: Facts, state: str, message: str) -> list[str]:
         said.append(
             f"It passes with the patch's own bytes of {', '.join(facts.moved)}: if the new behaviour is "
             "wanted, a human endorses them."
+        )
+    other = evidence.others.get("F", ())
+    if bucket is Bucket.INVARIANT_MISS and facts.moved and other and all(o in FAILING for o in other):
+        said.append(
+            f"It fails with either side's bytes of {', '.join(facts.moved)}, which the patch moves, too: look at both."
         )
     if facts.off_lock and not facts.explains and state == INTRODUCED:
         said.append("Base passes with the same bytes, so the patch breaks it besides: look at both.")

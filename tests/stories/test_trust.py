@@ -176,6 +176,40 @@ def test_a_fixture_and_the_source_change_together(tmp_path: Path) -> None:
     assert "endorses" in row["why"]
 
 
+def test_a_fixture_moves_and_the_source_breaks(tmp_path: Path) -> None:
+    """One test reads the moved fixture alone, one the broken source alone, one both."""
+    tests = (
+        "import pathlib\nimport unittest\n\nimport shop\n\n\n"
+        "def recorded():\n    path = pathlib.Path(__file__).parent / 'data' / 'total.txt'\n"
+        "    return int(path.read_text())\n\n\n"
+        "class RecordedTests(unittest.TestCase):\n"
+        "    def test_fixture(self):\n        self.assertEqual(recorded(), shop.SIX)\n\n"
+        "    def test_source(self):\n        self.assertEqual(shop.total([1, 2]), 3)\n\n"
+        "    def test_either(self):\n        self.assertEqual(shop.total([recorded()]), 6)\n"
+    )
+    source = f"SIX = 6\n{SHOP}"
+    shop = Shop.open(
+        tmp_path,
+        {
+            "shop.py": source,
+            "tests/test_shop.py": None,
+            "tests/test_recorded.py": tests,
+            "tests/data/total.txt": "6\n",
+        },
+    )
+    shop.patch({"shop.py": source.replace("sum(prices)", "sum(prices) + 2"), "tests/data/total.txt": "7\n"})
+    told = shop.gate()
+    buckets = {name: told.row(name)["bucket"] for name in ("test_fixture", "test_source", "test_either")}
+    assert buckets == {
+        "test_fixture": "fixture_drift",
+        "test_source": "invariant_miss",
+        "test_either": "invariant_miss",
+    }
+    assert "either side's bytes of tests/data/total.txt" in told.row("test_either")["why"]
+    assert "either side's" not in told.row("test_source")["why"] + told.row("test_fixture")["why"]
+    assert told.findings("differs-as-landed") == []
+
+
 def test_a_merge_conflict_is_a_refusal_that_names_the_files(tmp_path: Path) -> None:
     shop = Shop.open(tmp_path)
     shop.patch({"shop.py": WRONG})
