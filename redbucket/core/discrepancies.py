@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from shlex import quote
 
 from redbucket.core.checksums import unlockable
 from redbucket.core.lfs import is_annexed, is_pointer_like, pointed_at
@@ -67,12 +68,21 @@ class Tree:
     filtered: Callable[[str], bool]
 
 
-REFRESH = "if the new bytes are meant, a human refreshes the lock: redbucket fixtures refresh"
 LOCK = "a human locks it: redbucket fixtures lock; or delete it"
 RENAME = "rename it, as no lock can hold this name; or delete it"
 _BARE_POINTER = "an LFS pointer is there that nothing replaces: no .gitattributes says filter=lfs for it"
 _UNPOINT = "put the file itself there, or give it filter=lfs in .gitattributes (git lfs track)"
 _FETCH = "fetch it: git lfs pull, git submodule update --init, git sparse-checkout disable, or git annex get"
+
+
+def word(path: str) -> str:
+    """Return a path as one word of a command; what begins with a dash is no option."""
+    return quote(f"./{path}" if path.startswith("-") else path)
+
+
+def refresh(path: str) -> str:
+    """Return what is to be done about bytes that are not the locked ones."""
+    return f"if the new bytes are meant, a human refreshes the lock: redbucket fixtures refresh {word(path)}"
 
 
 def discrepancies(
@@ -161,7 +171,7 @@ def mismatch(
         if pointed == listed.sha256:
             return Discrepancy(Kind.POINTER, path, "an LFS pointer to the locked bytes is there", _FETCH, *at)
         reason = f"its LFS pointer names {pointed[:16]}, the lock says {listed.sha256[:16]}"
-        return Discrepancy(Kind.MISMATCH, path, reason, REFRESH, *at)
+        return Discrepancy(Kind.MISMATCH, path, reason, refresh(path), *at)
     if content is not None and locked_but_for_line_ends(content, listed.sha256):
         return Discrepancy(
             Kind.LINE_ENDS,
@@ -171,7 +181,7 @@ def mismatch(
             *at,
         )
     reason = f"its bytes are {found[:16]}, the lock says {listed.sha256[:16]}"
-    return Discrepancy(Kind.MISMATCH, path, reason, REFRESH, *at)
+    return Discrepancy(Kind.MISMATCH, path, reason, refresh(path), *at)
 
 
 def _no_file(path: str, mode: str, listed: Listed) -> Discrepancy:

@@ -12,14 +12,15 @@ from redbucket.core.chosen import Chosen, nothing_at
 from redbucket.core.discrepancies import (
     FILES,
     LOCK,
-    REFRESH,
     RENAME,
     Discrepancy,
     Kind,
     Tree,
     discrepancies,
+    refresh,
     regular,
     unlisted,
+    word,
 )
 from redbucket.core.lfs import LARGEST as LARGEST_POINTER
 from redbucket.core.lfs import Filter, pointed_at
@@ -29,11 +30,6 @@ from redbucket.core.patch import FILE_MODE
 from redbucket.core.plural import plural
 
 LARGEST_READ = 64 * 1024 * 1024
-_STAGE = "git add it if it is meant, or put it back: git checkout"
-_REWRITTEN = f"{_STAGE}; or, if git sees no change, take {{}} off it in .gitattributes, and check it out anew"
-_UNHIDE = (
-    "let git see it (git update-index --no-assume-unchanged --no-skip-worktree); then add it, or put it back"
-)
 NOT_MATERIALISED = frozenset({Kind.ABSENT, Kind.POINTER})
 
 
@@ -215,7 +211,7 @@ def _shrunk(
                 f"it listed {plural(len(paths), 'file')} of those that are here, and no lock does any more ({few})",
                 f"put the lines back, which are in: git show {quote(back)}"
                 if back
-                else f"put it back: git checkout {before.commit[:12]} -- {quote(lock.path)}",
+                else f"put it back: git checkout {before.commit[:12]} -- {word(lock.path)}",
                 lock.path,
             )
 
@@ -332,7 +328,10 @@ class _Look:
                     continue  # the blob is right, and what is there instead of its content is told besides
                 if not there.state and each.path not in self.modes:
                     each = replace(
-                        each, kind=Kind.MISMATCH, reason=_other(there, listed.sha256), remedy=REFRESH
+                        each,
+                        kind=Kind.MISMATCH,
+                        reason=_other(there, listed.sha256),
+                        remedy=refresh(each.path),
                     )
             kept.append(each)
         return kept
@@ -350,11 +349,16 @@ class _Look:
             each = self._differs(path, there, path in sparse, listed.sha256 if listed else "")
             if each is not None:
                 found.append(replace(each, lock=at[0], line=at[1]))
-        changed = [each.path for each in found if each.remedy == _STAGE]
+        changed = [each.path for each in found if each.remedy == _stage(each.path)]
         if not changed:
             return found
-        remedies = {path: _REWRITTEN.format(name) for path, name in self.source.rewriters(changed).items()}
-        remedies.update(dict.fromkeys(self.source.hidden(changed), _UNHIDE))
+        anew = "; or, if git sees no change, take {} off it in .gitattributes, and check it out anew"
+        remedies = {
+            path: _stage(path) + anew.format(name) for path, name in self.source.rewriters(changed).items()
+        }
+        remedies.update(
+            (path, f"{_unhide(path)}, and then, {_stage(path)}") for path in self.source.hidden(changed)
+        )
         return [replace(each, remedy=remedies.get(each.path, each.remedy)) for each in found]
 
     def _differs(self, path: str, there: Seen, sparse: bool, locked: str) -> Discrepancy | None:
@@ -391,7 +395,7 @@ class _Look:
             Kind.MISMATCH,
             path,
             "the file in the work tree is not what git has staged",
-            _STAGE,
+            _stage(path),
             seen="work tree",
         )
 
@@ -460,13 +464,23 @@ class _Look:
             Kind.UNLISTED,
             path,
             "a new file that git does not track, and no lock lists it",
-            RENAME if unlockable(path) else f"git add it; {LOCK}",
+            RENAME if unlockable(path) else f"git add {word(path)}; {LOCK}",
         )
+
+
+def _unhide(path: str) -> str:
+    return f"let git see it: git update-index --no-assume-unchanged --no-skip-worktree {word(path)}"
+
+
+def _stage(path: str) -> str:
+    return f"if it is meant: git add {word(path)}; if not: git checkout -- {word(path)}"
 
 
 def _no_file(path: str, state: str) -> Discrepancy:
     if state == "missing":
-        return Discrepancy(Kind.MISSING, path, "it is not in the work tree", "put it back: git checkout")
+        return Discrepancy(
+            Kind.MISSING, path, "it is not in the work tree", f"put it back: git checkout -- {word(path)}"
+        )
     if state in ("link", "behind a link"):
         return Discrepancy(
             Kind.LINKED,
@@ -488,7 +502,7 @@ def _other_lock(path: str, paths: Sequence[str], flaws: Sequence[Flaw]) -> Discr
         Kind.MISMATCH,
         path,
         f"{reason}; what git has staged was verified",
-        _STAGE,
+        _stage(path),
         path,
         seen="work tree",
     )

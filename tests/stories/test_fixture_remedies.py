@@ -28,6 +28,46 @@ def remedies(repo: Repo, *words: str) -> dict[str, str]:
     return {each["path"]: each["remedy"] for each in found}
 
 
+def type_(repo: Repo, advice: str, start: str) -> None:
+    """Type the command of a remedy that begins with ``start``, as it stands there."""
+    command = start + advice.partition(start)[2].partition(";")[0].partition(", and then")[0]
+    words = shlex.split(command)
+    assert words[0] == "git", advice
+    repo.git(*words[1:])
+
+
+@pytest.mark.parametrize("name", ["it's new.json", "-x y.json", "plain.json"])
+def test_commands_can_be_typed_as_they_stand(tmp_path: Path, name: str) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    path = name if name.startswith("-") else f"tests/data/{name}"
+    files: dict[str, Content] = {"redbucket.toml": '[fixtures]\npaths = ["*.json"]\n', path: "1\n"}
+    repo.commit({**files, LOCK: lock({path: "1\n"})})
+    repo.write({path: "2\n"})
+    type_(repo, remedies(repo)[path], "git checkout --")
+    assert verify(repo) == (0, {}, [])
+    (repo.path / path).unlink()
+    type_(repo, remedies(repo)[path], "git checkout --")
+    assert verify(repo) == (0, {}, [])
+    repo.write({path: "2\n"})
+    type_(repo, remedies(repo)[path], "git add ")
+    words = shlex.split(remedies(repo)[path].partition("redbucket ")[2])
+    assert words[:2] == ["fixtures", "refresh"]
+    assert fixtures(repo, *words[1:], "--accept", f"{path}={sha('2' + chr(10))}").exit_code == 0
+    repo.git("add", LOCK)
+    assert verify(repo) == (0, {}, [])
+    repo.write({path: "3\n"})
+    repo.git("update-index", "--assume-unchanged", "--", path)
+    advice = remedies(repo)[path]
+    type_(repo, advice, "git update-index")
+    type_(repo, advice, "git checkout --")
+    assert verify(repo) == (0, {}, [])
+    repo.commit({LOCK: None, path: None})
+    repo.commit({LOCK: lock({"other.json": "1\n"}), "other.json": "1\n"})
+    repo.write({path: "1\n"})
+    type_(repo, remedies(repo)[path], "git add ")
+    assert verify(repo)[1] == {path: "duplicated refuse"}
+
+
 def accept_all(repo: Repo) -> None:
     proposed = sha((repo.path / ".git/redbucket/pending" / LOCK).read_bytes())
     ended = fixtures(repo, "lock", "--accept", f"{LOCK}={proposed}")
@@ -102,7 +142,7 @@ def test_words_that_git_itself_puts_into_a_file(repo: Repo) -> None:
     repo.git("checkout", "--", TWO)
     assert verify(repo) == (0, {}, [])
     repo.write({TWO: "b\n$Id: 1 $\n"})
-    assert remedies(repo)[TWO].startswith("git add it")
+    assert remedies(repo)[TWO].startswith("if it is meant: git add")
 
 
 @pytest.mark.parametrize(
@@ -137,7 +177,10 @@ def test_a_file_at_which_git_is_told_not_to_look(repo: Repo, bit: str) -> None:
     repo.write({ONE: "2\n", TWO: "3\n"})
     repo.git("update-index", f"--{bit}", ONE)
     advice = remedies(repo)
-    assert advice[TWO].startswith("git add it") and "--no-assume-unchanged --no-skip-worktree" in advice[ONE]
+    assert (
+        advice[TWO].startswith("if it is meant: git add")
+        and "--no-assume-unchanged --no-skip-worktree" in advice[ONE]
+    )
     repo.git("update-index", "--no-assume-unchanged", ONE)
     repo.git("update-index", "--no-skip-worktree", ONE)
     repo.git("add", ONE)
