@@ -120,7 +120,8 @@ def workbench(
         as_module=launch.as_module,
         roots=roots,
     )
-    return specs, ParallelBench(runner, read_record, station.cpus, opened.cancelled, station.rest)
+    bench = ParallelBench(runner, read_record, station.cpus, opened.cancelled, station.rest, opened.sharing)
+    return specs, bench
 
 
 def replay_of(opened: Session, capture: NoiseCapture, policy: bytes | None = None) -> Replay:
@@ -172,6 +173,11 @@ def explain(
     found = work.run()
     if busy and found is None:
         work.notes.append(busy)
+    if opened.sharing:
+        work.notes.append(
+            "an address was in use while runs stood side by side, so they were made one after another: "
+            + ", ".join(sorted(filter(None, opened.sharing))[:3])
+        )
     nodeid = work.nodeid
     base = _in_base(opened, place, specs, bench, nodeid) if place.subject is not None else []
     name = None

@@ -97,6 +97,7 @@ class Session:
     progress: Progress
     cancelled: threading.Event = field(default_factory=threading.Event)
     not_materialised: set[str] = field(default_factory=set)
+    sharing: set[str] = field(default_factory=set)  # tests that took an address from each other
     own_interpreter: str = ""
     _seconds: dict[str, float] = field(default_factory=dict)
     stations: dict[str, LocalStation | RemoteStation] = field(default_factory=dict)
@@ -132,7 +133,7 @@ class Session:
         try:
             report = self._with_uncommitted(self._with_absent(gates.gate(request, tools)), request)
             report = self._with_moved(self._with_own_interpreter(report), request)
-            report = self._with_notes_of_stations(report)
+            report = self._with_shared_addresses(self._with_notes_of_stations(report))
         finally:
             self.progress.clear()
             if keep is not None and (self.workshop.root / "runs").exists():
@@ -231,6 +232,20 @@ class Session:
         ]
         return msgspec.structs.replace(report, notes=[*report.notes, *notes]) if notes else report
 
+    def _with_shared_addresses(self, report: GateReport) -> GateReport:
+        """Say which tests can't stand side by side, so that the runs did not."""
+        if not self.sharing:
+            return report
+        few = ", ".join(sorted(filter(None, self.sharing))[:3])
+        note = Problem(
+            code="shared-address",
+            reason="an address was in use while runs stood side by side and in none that stood alone, so all were made "
+            f"one after another ({len(self.sharing)}): {few}",
+            remedy="let them ask for a free port (port 0), or give each run a loopback of its own "
+            '([run] sandbox = "auto"): then the runs are quicker',
+        )
+        return msgspec.structs.replace(report, notes=[*report.notes, note])
+
     def _with_absent(self, report: GateReport) -> GateReport:
         """Say which files of the trees were LFS pointers or empty submodules."""
         if not self.not_materialised:
@@ -306,7 +321,9 @@ class Session:
             timeout=run.timeout,
             as_module=launch.as_module,
         )
-        bench: Bench = ParallelBench(runner, read_record, station.jobs, self.cancelled, station.rest)
+        bench: Bench = ParallelBench(
+            runner, read_record, station.jobs, self.cancelled, station.rest, self.sharing
+        )
         times = "once" if reruns == 1 else f"{reruns} times"
         try:
             if asked > 1:
@@ -347,6 +364,7 @@ class Session:
             station.jobs,
             self.cancelled,
             station.rest,
+            self.sharing,
         )
         return bench, runner, launch
 

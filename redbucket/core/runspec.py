@@ -25,7 +25,8 @@ class RunSpec:
     ``recorded`` are the patterns under which no file may appear;
     ``masked`` hides from the run that it is a gate's;
     ``used_home`` names an earlier run whose HOME and TMPDIR are used again;
-    ``conditions`` are those of an experiment.
+    ``conditions`` are those of an experiment; ``again`` is a run that is made once more, for what the first met was no
+    doing of the tests.
     Times are in seconds.
     """
 
@@ -54,12 +55,14 @@ class RunSpec:
     masked: bool = False
     conditions: Conditions = PLAIN
     timeout: float = 60.0
+    again: bool = False
 
     @property
     def name(self) -> str:
         """Return a file name for the run's folder and record."""
         whole = f"{self.world or 'run'}-{self.condition.replace(' ', '-')}-{self.run_id}"
-        return whole if self.shard is None else f"{whole}-shard-{self.shard.number}"
+        shard = "" if self.shard is None else f"-shard-{self.shard.number}"
+        return f"{whole}{shard}{'-again' if self.again else ''}"
 
 
 def full_runs(reruns: int, scope: str) -> int:

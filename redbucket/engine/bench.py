@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from redbucket.core.inuse import collided
 from redbucket.core.records import Run
 from redbucket.core.runspec import RunSpec
 from redbucket.engine.ports import Runner
@@ -17,7 +18,8 @@ from redbucket.engine.ports import Runner
 class ParallelBench:
     """``jobs`` processes at a time. An interrupt or a failed run stops all others.
 
-    ``after`` is called when no run is under way any more.
+    ``after`` is called when no run is under way any more. Runs that took an address from each other are made again,
+    alone, and from then on each run is: ``sharing`` are the tests that made it so.
     """
 
     runner: Runner
@@ -25,10 +27,31 @@ class ParallelBench:
     jobs: int
     cancelled: threading.Event
     after: Callable[[], object] = lambda: None
+    sharing: set[str] = field(default_factory=set)
+    _by_themselves: set[str] = field(default_factory=set)
 
     def run(self, specs: Sequence[RunSpec]) -> list[Run]:
         """Return one run for each spec, in the order of the specs."""
-        pool = ThreadPoolExecutor(max_workers=max(1, self.jobs), thread_name_prefix="run")
+        if self.sharing or min(len(specs), self.jobs) < 2:
+            return self._runs(specs, 1)
+        runs = self._runs(specs, self.jobs)
+        struck = [n for n, run in enumerate(runs) if collided(run) - self._by_themselves]
+        return self._apart(specs, runs, struck) if struck else runs
+
+    def _apart(self, specs: Sequence[RunSpec], runs: list[Run], struck: Sequence[int]) -> list[Run]:
+        """Make the runs again that an address was in use for; where that helps, they were each other's trouble."""
+        again = self._runs([replace(specs[n], again=True) for n in struck], 1)
+        before = frozenset[str]().union(*(collided(runs[n]) for n in struck))
+        still = frozenset[str]().union(*map(collided, again))
+        self._by_themselves |= still
+        self.sharing |= before - still
+        if self.sharing:
+            for n, run in zip(struck, again, strict=True):
+                runs[n] = run
+        return runs
+
+    def _runs(self, specs: Sequence[RunSpec], jobs: int) -> list[Run]:
+        pool = ThreadPoolExecutor(max_workers=max(1, jobs), thread_name_prefix="run")
         futures: list[Future[Path]] = []
         try:
             futures = [pool.submit(self.runner.run, spec) for spec in specs]

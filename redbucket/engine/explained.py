@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from shlex import quote
 
 from redbucket.core.errors import ACCEPTED, UNDECIDED
 from redbucket.core.experiments import Experiment, joined
 from redbucket.core.explanation import Explanation
+from redbucket.core.inuse import says_in_use
 from redbucket.core.plural import plural
 from redbucket.core.records import Outcome
 from redbucket.core.startwords import StartWords
@@ -23,7 +23,6 @@ NOT_FOUND_PASSES = "it passed every time, whatever was tried"
 NOT_FOUND_ORDER = "its outcome goes with the order of the tests, but which test does it was not confirmed"
 NOT_FOUND_MIXED = "it passes and fails under equal conditions, and nothing that was tried holds it still"
 _BUSY = 1.5  # a CPU
-_IN_USE = re.compile(r"Address already in use|EADDRINUSE|\[(?:Errno|WinError) (?:98|48|10048)\]")
 
 
 @dataclass(frozen=True)
@@ -59,10 +58,10 @@ def explained(
         done.notes.append(
             f"the commands run what is checked out: git switch --detach {shell.elsewhere[:12]} goes before them"
         )
-    if found is None and not done.steady and _IN_USE.search(done.message):
+    if found is None and not done.steady and says_in_use(done.message):
         done.notes.append(
-            "an address was in use: runs stand side by side here, and share a port that is written down; let the test "
-            'ask for a free one (port 0), or give each run a loopback of its own: [run] sandbox = "auto"'
+            "an address was in use, in runs that stood alone, too, so something else holds it at times; let the test "
+            'ask for a free port (port 0), or give each run a loopback of its own: [run] sandbox = "auto"'
         )
     if found and shown and shell.env:
         done.notes.append(f"the commands go without [run] env, which the runs had: {', '.join(shell.env)}")

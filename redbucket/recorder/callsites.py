@@ -15,6 +15,8 @@ import threading
 import time
 import uuid
 
+from . import watch
+
 _CLOCKS = (
     "time",
     "time_ns",
@@ -91,7 +93,9 @@ class Sites:
 
     def _audit(self, event, args):
         if self._on and event in _EVENTS:
-            self._add(_EVENTS[event], sys._getframe(1))
+            frame = sys._getframe(1)
+            own = frame.f_code is watch.start_new_thread.__code__  # it stands between the tree and the event
+            self._add(_EVENTS[event], frame.f_back if own else frame)
 
     def _urandom(self):
         """Calls from C, such as those of ``map``, raise no event; the wrapper is met by each."""

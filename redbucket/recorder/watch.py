@@ -1,8 +1,10 @@
 """Observes, by audit events, which fixtures a test reads and which entropy it touches."""
 
+import _thread
 import hashlib
 import os
 import sys
+import threading
 
 _open = open
 _stat = os.stat
@@ -12,9 +14,20 @@ _readlink = os.readlink
 _fsdecode = os.fsdecode
 _join = os.path.join
 _normpath = os.path.normpath
+_start = _thread.start_new_thread
 
 _LOCAL_HOSTS = ("localhost", "127.", "::1", "0.0.0.0", "")  # noqa: S104 (names, not a bind)
 _WRITE_FLAGS = os.O_WRONLY | os.O_RDWR
+
+
+def start_new_thread(*args, **kwargs):
+    """Start a thread as ``_thread`` does, and say so: before Python 3.12 that raises no audit event."""
+    sys.audit("_thread.start_new_thread", *args)
+    return _start(*args, **kwargs)
+
+
+def _announce_threads():
+    _thread.start_new_thread = threading._start_new_thread = start_new_thread
 
 
 class Watch:
@@ -46,6 +59,8 @@ class Watch:
     def install(self):
         """Add the audit hook; it can't be removed, and ends with the process."""
         sys.addaudithook(self._hook)
+        if sys.version_info < (3, 12):
+            _announce_threads()
 
     def _hook(self, event, args):
         try:

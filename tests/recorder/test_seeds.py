@@ -191,7 +191,7 @@ def test_seed_and_entropy_seen(tmp_path: Path) -> None:
     assert entropy["random"] == ["random"]
     assert "random" not in entropy["own_generator"]
     assert entropy["urandom"] == entropy["system_random"] == ["urandom"]
-    assert "thread" in entropy["thread"] or __import__("sys").version_info < (3, 12)
+    assert entropy["thread"] == ["thread"]
     assert "subprocess" in entropy["process"]
     assert "socket" in entropy["socket"]
     assert "network" in entropy["network"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -334,6 +335,27 @@ def test_a_suite_that_is_skipped_for_what_git_does_not_hold_is_noted(tmp_path: P
     )
     assert "[run] prepare" in note["remedy"]
     assert told.exit_code == 0
+
+
+def test_a_port_that_the_runs_share_is_no_noise_of_the_patch(tmp_path: Path) -> None:
+    """Runs stand side by side: each of these holds the port until the other has asked for it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    held = SHOP_TESTS.replace("import unittest\n", "import socket\nimport time\nimport unittest\n").replace(
+        "    def test_label(",
+        f"    def test_served(self):\n        with socket.create_server(('127.0.0.1', {port})):\n"
+        "            time.sleep(2)\n\n    def test_label(",
+    )
+    shop = Shop.open(tmp_path, {"tests/test_shop.py": held})
+    shop.patch({"shop.py": SHOP.replace("sum(prices)", "sum(list(prices))")})
+    told = shop.gate()
+    assert told.exit_code == 0
+    assert told.row("test_served")["bucket"] == "stable_pass"
+    assert told.row("test_served")["outcomes"]["H"] == ["passed"] * 3
+    notes = [note["reason"] for note in told.report["notes"] if note["code"] == "shared-address"]
+    # two runs on one CPU may miss each other
+    assert not notes or "test_served" in notes[0]
 
 
 def test_the_interpreters_options_hold_for_the_tests(tmp_path: Path) -> None:
