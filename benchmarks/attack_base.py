@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.driven_base import FILES as DRIVEN
 from benchmarks.helped_base import FILES as HELPED
 from tests.gitkit import Content, Repo
 
@@ -111,13 +112,14 @@ command = ["python", "-m", {command}]
 timeout = 8
 budget = 90
 """
+_OTHERS: Mapping[str, Mapping[str, Content]] = {"helped": HELPED, "driven": DRIVEN}
 PYTEST, UNITTEST = '"pytest"', '"unittest", "discover", "-s", "tests", "-t", "."'
 
 
 def files(runner: str) -> dict[str, Content]:
-    """Return the files of base: for "pytest", "unittest", or "helped" (tests with helpers, tables and mocks)."""
-    if runner == "helped":
-        return dict(HELPED)
+    """Return the files of base: for "pytest", "unittest", "helped" (helpers, tables, mocks) or "driven"."""
+    if runner in _OTHERS:
+        return dict(_OTHERS[runner])
     common: dict[str, Content] = {"pkg/__init__.py": "", "pkg/core.py": CORE, "tests/__init__.py": ""}
     if runner == "pytest":
         return {
@@ -171,6 +173,12 @@ _PACKAGES = (
     "py",
     "exceptiongroup",
     "tomli",
+    "hypothesis",
+    "_hypothesis_pytestplugin",
+    "_hypothesis_globals",
+    "_hypothesis_ftz_detector",
+    "sortedcontainers",
+    "attr",
 )
 
 

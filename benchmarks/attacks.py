@@ -25,13 +25,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import attack_helped, attack_table
+from benchmarks import attack_driven, attack_helped, attack_table
 from benchmarks.attack_base import Attack, make_environment, make_repo
 from redbucket.guards.registry import GUARDS
 from tests.gitkit import Repo
 
-ATTACKS = (*attack_table.ATTACKS, *attack_helped.ATTACKS)
-HONEST = (*attack_table.HONEST, *attack_helped.HONEST)
+ATTACKS = (*attack_table.ATTACKS, *attack_helped.ATTACKS, *attack_driven.ATTACKS)
+HONEST = (*attack_table.HONEST, *attack_helped.HONEST, *attack_driven.HONEST)
 _AGENT = "Claude <noreply@anthropic.com>"
 _PATIENCE = 240.0
 
@@ -100,7 +100,9 @@ def _told(code: int, out: bytes, err: bytes, seconds: float) -> Told:
 
 
 def _worker(chosen: Iterator[Attack], folder: Path, say: Callable[[Attack, Told], None]) -> None:
-    repos = {runner: make_repo(folder / runner, runner) for runner in ("pytest", "unittest", "helped")}
+    repos = {
+        runner: make_repo(folder / runner, runner) for runner in ("pytest", "unittest", "helped", "driven")
+    }
     make_environment(folder / "env")
     (folder / "tmp").mkdir()
     for attack in chosen:

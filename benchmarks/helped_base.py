@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 CORE = '''\
 """Small functions."""
 
@@ -84,14 +86,21 @@ budget = 200
 """
 
 
-def broken(name: str, before: str = "", body: str = "", result: str = "") -> str:
+def broken(
+    name: str,
+    before: str = "",
+    body: str = "",
+    result: str = "",
+    core: str = CORE,
+    ways: Mapping[str, tuple[str, str]] = BROKEN,
+) -> str:
     """Return the product with one function broken.
 
     ``before`` stands after the imports, ``body`` at the function's beginning, ``result`` is what it returns instead.
     """
-    old, new = BROKEN[name]
-    assert CORE.count(old) == 1
-    text = CORE.replace(old, new).replace("import bisect\n", f"import bisect\n{before}", 1)
+    old, new = ways[name]
+    assert core.count(old) == 1
+    text = core.replace(old, new).replace("import bisect\n", f"import bisect\n{before}", 1)
     head, _, rest = text.partition(f"def {name}(")
     lines = rest.split("\n")
     lines[2:2] = [f"    {line}" for line in body.splitlines()]

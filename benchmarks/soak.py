@@ -296,6 +296,7 @@ def main() -> int:
     """Soak, print the counts, return 1 if anything was wrong."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no round after that time")
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--only", help="one kind of fault")
     options = parser.parse_args()
@@ -303,9 +304,12 @@ def main() -> int:
     kinds = [kind for kind in KINDS if not options.only or kind.name == options.only]
     with tempfile.TemporaryDirectory(prefix="redbucket-soak-") as folder:
         soak = Soak(Path(folder).resolve(), random.Random(seed))
-        for number in range(options.rounds):
-            soak.round(kinds[number % len(kinds)], soak.chance.choice([GOOD, BAD, BAD]))
-    print(f"{options.rounds} rounds, seed {seed}")
+        end = time.monotonic() + 60 * options.minutes
+        done = 0
+        while done < options.rounds and time.monotonic() < end:
+            soak.round(kinds[done % len(kinds)], soak.chance.choice([GOOD, BAD, BAD]))
+            done += 1
+    print(f"{done} rounds, seed {seed}")
     for name, counts in soak.counts.items():
         print(f"  {name:28} {', '.join(f'{n} {word}' for word, n in counts.most_common())}")
     for name in sorted(soak.left_out):

@@ -27,6 +27,16 @@ def always_equal(nodes: list[ast.AST]) -> Iterator[tuple[ast.AST, bool]]:
                 yield method, True
 
 
+def own_equality(nodes: list[ast.AST]) -> Iterator[ast.AST]:
+    """Yield the ``__eq__`` of classes that are a number, a text or a collection, other than constant ones."""
+    for node in (node for node in nodes if isinstance(node, ast.ClassDef)):
+        if any(dotted(base) in _VALUES for base in node.bases):
+            for method in node.body:
+                named = isinstance(method, ast.FunctionDef) and method.name == "__eq__"
+                if named and not constant_comparison(method):
+                    yield method
+
+
 def constant_comparison(node: ast.stmt) -> bool:
     """Return whether ``node`` is an ``__eq__`` that is always true, or a ``__ne__`` that never is."""
     if not isinstance(node, ast.FunctionDef) or node.name not in ("__eq__", "__ne__"):

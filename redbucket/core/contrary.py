@@ -34,8 +34,46 @@ _PAIRS = (
 )
 _OPPOSITE = {a: b for one, other in _PAIRS for a, b in ((one, other), (other, one))}
 _EQUALITIES = frozenset(
-    {"assertEqual", "assertListEqual", "assertTupleEqual", "assertDictEqual", "assertMultiLineEqual"}
+    {
+        "assertAlmostEqual",
+        "assertCountEqual",
+        "assertDictEqual",
+        "assertEqual",
+        "assertListEqual",
+        "assertMultiLineEqual",
+        "assertSequenceEqual",
+        "assertSetEqual",
+        "assertTupleEqual",
+    }
 )
+# An order is contrary where the number that stands there is out of reach. By the side of the number: (left, right).
+_REACH = 10**18
+_ORDERS: dict[type[ast.cmpop], tuple[int, int]] = {
+    ast.Lt: (_REACH, -_REACH),
+    ast.LtE: (_REACH, -_REACH),
+    ast.Gt: (-_REACH, _REACH),
+    ast.GtE: (-_REACH, _REACH),
+}
+_ORDERINGS: dict[str, type[ast.cmpop]] = {
+    "assertLess": ast.Lt,
+    "assertLessEqual": ast.LtE,
+    "assertGreater": ast.Gt,
+    "assertGreaterEqual": ast.GtE,
+}
+# What holds an expected value as its first argument, and compares by it. Not where a text is read as a number.
+_HOLDERS = frozenset(
+    {"Path", "PurePath", "PurePosixPath", "approx", "date", "datetime", "dict", "frozenset", "list", "set"}
+    | {"timedelta", "tuple"}
+)
+# What expects an exception or a warning, and what it is to expect instead.
+_INSTEAD = {
+    "raises": "Exception",
+    "assertRaises": "Exception",
+    "assertRaisesRegex": "Exception",
+    "warns": "Warning",
+    "assertWarns": "Warning",
+    "assertWarnsRegex": "Warning",
+}
 
 
 @dataclass(frozen=True)
@@ -68,6 +106,7 @@ def contrary(source: bytes, seed: str) -> Contrary | None:
     names = set()
     for function in _tests(tree):
         found = sorted(_turned(function.body, seed), key=lambda e: e.start)
+        found = found or sorted(_turned(_branches(function.body), seed), key=lambda e: e.start)
         found = [e for e in found if e.exact] or found or list(_failing(function, lines))
         if found:
             edits.append(found[derive_index(seed, f"{function.name}:{function.lineno}", len(found))])
@@ -110,6 +149,29 @@ def _turned(body: list[ast.stmt], seed: str) -> Iterator[_Edit]:
             yield from _call(statement.value, seed)
         elif isinstance(statement, _BLOCKS) and not _expects(statement):
             yield from _turned(statement.body, seed)
+        elif isinstance(statement, (ast.With, ast.AsyncWith)):
+            for item in statement.items:
+                yield from _instead(item.context_expr)
+
+
+def _branches(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Return what a test may execute: base tells whether it does."""
+    found: list[ast.stmt] = []
+    for statement in body:
+        if isinstance(statement, (ast.If, ast.While, ast.Try)):
+            inner = [*statement.body, *statement.orelse]
+            found += [*inner, *_branches(inner)]
+        elif isinstance(statement, _BLOCKS) and not _expects(statement):
+            found += _branches(statement.body)
+    return found
+
+
+def _instead(node: ast.expr) -> Iterator[_Edit]:
+    """Another exception than the expected one, which nothing raises."""
+    if isinstance(node, ast.Call) and node.args and _last_name(node.func) in _INSTEAD:
+        expected = node.args[0]
+        text = f'type("Other", ({_INSTEAD[_last_name(node.func)]},), {{}})'
+        yield _Edit(_start(expected), _end(expected), text, exact=True)
 
 
 def _expects(statement: ast.With | ast.AsyncWith | ast.For | ast.AsyncFor) -> bool:
@@ -129,7 +191,9 @@ def _assert(statement: ast.Assert, seed: str) -> Iterator[_Edit]:
     test = statement.test
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
         yield from _expected(test.left, test.comparators[0], seed)
-    yield _Edit(_start(test), (test.end_lineno or 0, test.end_col_offset or 0), around=True)
+    elif isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _ORDERS:
+        yield from _beyond(test.left, test.comparators[0], type(test.ops[0]))
+    yield _Edit(_start(test), _end(test), around=True)
 
 
 def _call(call: ast.Call, seed: str) -> Iterator[_Edit]:
@@ -138,18 +202,42 @@ def _call(call: ast.Call, seed: str) -> Iterator[_Edit]:
         return
     if name in _EQUALITIES and len(call.args) >= 2:
         yield from _expected(call.args[0], call.args[1], seed)
+    if name in _ORDERINGS and len(call.args) >= 2:
+        yield from _beyond(call.args[0], call.args[1], _ORDERINGS[name])
+    yield from _instead(call)
     if name in _OPPOSITE:
-        line, end = call.func.end_lineno or 0, call.func.end_col_offset or 0
+        line, end = _end(call.func)
         yield _Edit((line, end - len(name)), (line, end), _OPPOSITE[name])
 
 
 def _expected(one: ast.expr, other: ast.expr, seed: str) -> Iterator[_Edit]:
     """Another value where exactly one side of an equality is a literal."""
-    literal = [node for node in (one, other) if _is_literal(node)]
+    literal = [held for node in (one, other) if (held := _held(node)) is not None]
     if len(literal) == 1:
         node = literal[0]
         text = repr(_another(ast.literal_eval(node), f"{seed} {node.lineno}"))
-        yield _Edit(_start(node), (node.end_lineno or 0, node.end_col_offset or 0), text, exact=True)
+        yield _Edit(_start(node), _end(node), text, exact=True)
+
+
+def _held(node: ast.expr) -> ast.expr | None:
+    """Return the literal that an expression is or holds; None: it is computed."""
+    if isinstance(node, ast.Call) and node.args and _last_name(node.func) in _HOLDERS:
+        node = node.args[0]
+    return node if _is_literal(node) else None
+
+
+def _beyond(left: ast.expr, right: ast.expr, order: type[ast.cmpop]) -> Iterator[_Edit]:
+    """A number out of reach where exactly one side of a comparison is one."""
+    numbers = [
+        (node, bound) for node, bound in zip((left, right), _ORDERS[order], strict=True) if _is_number(node)
+    ]
+    if len(numbers) == 1:
+        node, bound = numbers[0]
+        yield _Edit(_start(node), _end(node), repr(bound), exact=True)
+
+
+def _is_number(node: ast.expr) -> bool:
+    return _is_literal(node) and type(ast.literal_eval(node)) in (int, float)
 
 
 def _is_literal(node: ast.expr) -> bool:
@@ -197,6 +285,10 @@ def _failing(function: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[bytes
 
 def _start(node: ast.expr | ast.stmt) -> tuple[int, int]:
     return node.lineno, node.col_offset
+
+
+def _end(node: ast.expr) -> tuple[int, int]:
+    return node.end_lineno or 0, node.end_col_offset or 0
 
 
 def _apply(lines: list[bytes], edits: list[_Edit]) -> bytes:

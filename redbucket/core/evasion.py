@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from redbucket.core.alwaysequal import always_equal
+from redbucket.core.alwaysequal import always_equal, own_equality
 from redbucket.core.assertions import callee
 from redbucket.core.detection import Detection
 from redbucket.core.findings import Severity
@@ -25,7 +25,7 @@ from redbucket.core.testtree import is_main_guard
 # text that is put together needs one of these to be asked for.
 _WORDS = re.compile(
     rb"pytest|unittest|nose|environ|getenv|modules|argv|exit|Exit|quit|__eq__|__ne__|setattr|delattr"
-    rb"|getattr|__import__|import_module|builtins|_getframe|inspect|traceback|_current_frames|get_objects|get_referrers|REDBUCKET_|TEST_SEED"
+    rb"|StopIteration|__class__|getattr|__import__|import_module|builtins|_getframe|inspect|traceback|_current_frames|get_objects|get_referrers|REDBUCKET_|TEST_SEED"
     rb"|\b(?:time|random|datetime|uuid)\b[\w\s.\\]*=[^=]"
 )
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -127,6 +127,14 @@ class _Reader:
         for node, returned in always_equal(self.nodes):
             text = "an object that is equal to everything"
             yield self._sign(text, node, Severity.REFUSE if returned else Severity.WARN)
+        for node in own_equality(self.nodes):
+            yield self._sign(
+                "a kind of number, text or collection with an == of its own", node, Severity.WARN
+            )
+        for node in _other_classes(self.nodes):
+            yield self._sign("an object that says it is of another class", node, Severity.WARN)
+        for node in _stopping(self.nodes):
+            yield self._sign("product code ends a loop of its caller's", node, Severity.WARN)
 
     def _sign(self, what: str, node: ast.AST, severity: Severity) -> Sign:
         return Sign(what, source_text(node, 200), getattr(node, "lineno", 1), severity)
@@ -243,6 +251,31 @@ class _Reader:
                 yield self._sign(text, node, Severity.WARN if self.helper else Severity.REFUSE)
             else:
                 yield self._sign("product code asks whether it is under test", node, Severity.WARN)
+
+
+def _other_classes(nodes: list[ast.AST]) -> Iterator[ast.AST]:
+    """Yield what gives objects a ``__class__`` that is computed: ``isinstance`` believes it, ``except`` does not."""
+    for node in (node for node in nodes if isinstance(node, ast.ClassDef)):
+        for part in node.body:
+            targets = part.targets if isinstance(part, ast.Assign) else []
+            named = isinstance(part, ast.FunctionDef) and part.name == "__class__"
+            if named or any(dotted(target) == "__class__" for target in targets):
+                yield part
+
+
+def _stopping(nodes: list[ast.AST]) -> Iterator[ast.AST]:
+    """Yield each StopIteration that is raised elsewhere than in an iterator's own methods: ``map`` ends by it."""
+    owned = {
+        id(part)
+        for node in nodes
+        if isinstance(node, ast.FunctionDef) and node.name.strip("_") in ("next", "anext", "send", "throw")
+        for part in ast.walk(node)
+    }
+    for node in nodes:
+        if isinstance(node, ast.Raise) and node.exc is not None and id(node) not in owned:
+            raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+            if dotted(raised) in ("StopIteration", "builtins.StopIteration"):
+                yield node
 
 
 def _succeeds(node: ast.Call) -> bool:

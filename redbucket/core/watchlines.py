@@ -62,13 +62,14 @@ def _visit(scope: ast.Module | ast.ClassDef, changed: set[int], watched: set[int
 
 
 def _statements(body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
-    """Yield the statements of a module or class, through ``if``, ``try`` and ``with``."""
-    for statement in body:
+    """Yield the statements of a module or class, through ``if``, ``try`` and ``with``, as deep as a file has them."""
+    waiting = list(reversed(list(body)))
+    while waiting:
+        statement = waiting.pop()
         if isinstance(statement, (ast.If, ast.Try, ast.With)):
             blocks = [statement.body, getattr(statement, "orelse", []), getattr(statement, "finalbody", [])]
             blocks += [handler.body for handler in getattr(statement, "handlers", [])]
-            for block in blocks:
-                yield from _statements(block)
+            waiting += reversed([each for block in blocks for each in block])
         else:
             yield statement
 

@@ -18,10 +18,14 @@ _ROUNDS = (1, 2, 3, 4)
 
 @dataclass(frozen=True)
 class Confirmed:
-    """``names`` do it in head and not in base, by more than chance; ``broken`` says why head's runs broke off."""
+    """``names`` do it in head and not in base, by more than chance; ``broken`` says why head's runs broke off.
+
+    ``unsure`` says why base's runs broke off, with which what head shows was to be compared.
+    """
 
     names: list[str] = field(default_factory=list)
     broken: str = ""
+    unsure: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class Confirming:
     def look(self, first: Run, names: Sequence[str]) -> Confirmed:
         """Return those of ``names`` that show it in head's ``first`` run and, confirmed, in head alone.
 
-        None, if base's own runs break. A run that broke off before it showed anything is looked at, too.
+        None, and why, if base's own runs break. A run that broke off before it showed anything is looked at, too.
         """
         seen = [name for name in names if self.shows(first, name)]
         if self.over():
@@ -50,7 +54,7 @@ class Confirming:
         if vanished and not confirmed.broken:
             # what one test leaves behind, or a patch that counts the tests: seen in their company alone
             more, _ = self._confirm(vanished, names)
-            confirmed = Confirmed(confirmed.names + more.names, more.broken)
+            confirmed = Confirmed(confirmed.names + more.names, more.broken, more.unsure)
         return confirmed
 
     def _confirm(self, names: Sequence[str], company: Sequence[str]) -> tuple[Confirmed, list[str]]:
@@ -65,8 +69,8 @@ class Confirming:
             pairs += more
             runs = self._pairs(list(left) if company is names else company, more)
             base, head = runs[::2], runs[1::2]
-            if any(map(_why_broken, base)):
-                return Confirmed(), []
+            if cut := [why for run in base if (why := _why_broken(run))]:
+                return Confirmed(guilty, unsure=cut[0]), []
             for name in list(left):
                 left[name] += sum(self.shows(run, name) for run in head)
                 if any(self.shows(run, name) for run in base):

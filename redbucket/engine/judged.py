@@ -234,9 +234,10 @@ class Said:
                 rule="machinery-patched",
                 severity=Severity.REFUSE if self.subject.identity.agent else Severity.WARN,
                 path=min((*self.specs.lines, *self.specs.modules), default=None),
-                reason=f"with the patch, code under test replaces what decides the outcome of tests: {few}",
+                reason="with the patch, code under test replaces or goes around what decides the outcome of tests:"
+                f" {few}",
                 remedy="product code must leave the test framework, the recorder, builtins and what test files hold"
-                " as they are",
+                " as they are, and end no example or part of a test",
             )
         )
 

@@ -71,6 +71,16 @@ class Look(ABC):
             )
             for name in confirmed.names
         ]
+        if confirmed.unsure:
+            self.problems.append(
+                Problem(
+                    code="not-compared",
+                    reason=f"a run of head ({self.condition}) shows what must not be, and base's runs to compare it"
+                    f" with broke off: {confirmed.unsure[:300]}",
+                    remedy="find what ends base's runs there (code of the patch that runs beside them, a full"
+                    " machine), and run the gate again",
+                )
+            )
         problem = self.broken(confirmed.broken[:300]) if confirmed.broken else None
         if problem is not None:
             self.problems.append(problem)

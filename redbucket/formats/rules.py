@@ -21,7 +21,7 @@ RULES: dict[str, str] = {
     "fixture-written": "A recorded fixture must not be made or rewritten while the tests run.",
     "fixture-unread": "A patch must not leave a recording behind that no test reads any more.",
     "merge-conflict": "A patch must merge into its base before it can be judged.",
-    "machinery-patched": "Code under test must not replace what decides the outcome of tests.",
+    "machinery-patched": "Code under test must not replace or go around what decides the outcome of tests.",
     "behaves-for-the-gate": "A test must pass where nothing tells that it is being judged.",
     "differs-as-landed": "A test of base must pass beside what the patch adds to the tests and their data.",
     "leans-on-data": "What tests expect must not move with the patch that they judge.",

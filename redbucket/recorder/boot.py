@@ -42,7 +42,7 @@ def run(package):
     if not _bound_to_parent(settings):
         return 97
     from . import channel as channels
-    from . import guardian, held, late, lines, machinery, played, roots, seeds, updates, watch
+    from . import dodges, guardian, held, late, lines, machinery, played, roots, seeds, updates, watch
 
     guardian.post(life_fd, record_fd, os.path.dirname(settings["tree"]))
 
@@ -57,6 +57,7 @@ def run(package):
     watcher = watch.Watch(tree, settings["fixtures"], settings["data"])
     # it replaces a part of the import machinery, before 3.12: so before that is noted
     lined = lines.watcher({os.path.join(tree, p): numbers for p, numbers in settings["lines"].items()})
+    dodged = dodges.Dodges(tree, settings["judge"])
     parts_of_it = machinery.Machinery(package, watcher, tree)
     holding = held.Held(tree, settings["judge"], watcher)
     seeds.watch_urandom()
@@ -73,6 +74,7 @@ def run(package):
     imports.wait(seeds.LATE, seeds.late)
     imports.wait(played.LATE, cassettes.late)
     imports.wait(machinery.LATE, parts_of_it.late)
+    imports.wait(dodges.LATE, dodged.late)
     sys.meta_path.insert(0, imports)
     recorder = runner.Recorder(settings, channel, watcher, lined, tree)
     settings["plugins"] = _plugins(settings, recorder)
@@ -95,7 +97,7 @@ def run(package):
                 **roots.loaded_from(settings["modules"], tree),
             },
             parts=parts.taken,
-            patched=sorted([*parts_of_it.changed(), *holding.changed()]),
+            patched=sorted([*parts_of_it.changed(), *holding.changed(), *dodged.seen]),
             dropped=rewriting.dropped,
             unwatched=[os.path.relpath(path, tree) for path in lined.unwatched()] if lined else [],
             unplayed=cassettes.unplayed(tree),

@@ -1,16 +1,18 @@
 """Notices that code under test changed what trusted test files hold in memory: functions, and expected values.
 
-Functions are held against what was compiled from the file (an audit event brings it, before it is executed), values
-against the literals that stand there. The parent holds base's findings against head's: tests that do it themselves
-do it in both.
+Functions are held against what was compiled from the file (audit events bring what is compiled and what is executed),
+values against the literals that stand there, modules that they import against the files of their names. The parent
+holds base's findings against head's: tests that do it themselves do it in both.
 """
 
 import ast
+import hashlib
 import os
 import re
 import sys
 from collections import Counter
-from types import CodeType, FunctionType
+from operator import is_
+from types import CodeType, FunctionType, MethodType
 
 from .machinery import LATE, comparison, differing
 
@@ -28,6 +30,7 @@ _FRAMEWORKS = ("pytest", "_pytest", "unittest") + LATE
 _LONGEST = 200_000
 _open = open
 _vars = vars
+_sha = hashlib.sha256
 
 
 class Held:
@@ -36,32 +39,53 @@ class Held:
     def __init__(self, tree, paths, watch):
         self._tree = tree
         self._paths = {os.path.join(tree, path): path for path in paths if path.endswith(".py")}
-        self._codes, self._spaces, self._parts = {}, {}, {}
+        self._names = frozenset(name for path in self._paths.values() for name in _names(tree, path))
+        self._codes, self._spaces, self._parts = {}, {}, {}  # by path; of a file there may be several modules
+        self._compiled, self._sources, self._constants = {}, {}, {}
+        self._fixtures = None
         self._seen = set()
         self._recoded = watch.recoded
         self._guarded = watch.guarded
         self._common = self._same = None
         self._by_test = {}
-        watch.executing = self._executing
+        watch.compiling, watch.executing = self._compiling, self._executing
+
+    def _compiling(self, source, name):
+        """Keep the digest of what is compiled under the name of a judging file."""
+        path = self._paths.get(name) if type(name) is str else None
+        if path is not None and source is not None:
+            self._compiled[path] = _sha(source.encode() if isinstance(source, str) else source).digest()
 
     def _executing(self, code):
         """Keep the code of a module that is about to be executed, the first of each file."""
         path = self._paths.get(code.co_filename)
-        if path is not None and code.co_name == "<module>":
-            self._codes.setdefault(path, code)
+        if path is not None and code.co_name == "<module>" and path not in self._codes:
+            self._codes[path] = code
+            self._sources[path] = self._compiled.get(path)
+            self._constants[path] = [(each, list(each.co_consts)) for each in _nested(code)]
 
-    def settle(self, modules, tests):
+    def settle(self, modules, tests, fixtures=None):
         """Note the functions, once all is imported; ``modules`` are those that are not in ``sys.modules``.
 
         ``tests`` are the files that tests were found in: what those hold is looked at when a test of theirs ends,
-        what all others hold whenever a test ends.
+        what all others hold whenever a test ends. ``fixtures`` are pytest's definitions, None for another runner.
         """
-        for module in [*list(sys.modules.values()), *modules]:
+        self._fixtures = fixtures
+        for module in {id(each): each for each in [*list(sys.modules.values()), *modules]}.values():
             path = self._paths.get(getattr(module, "__file__", None) or "")
             if path in self._codes:
-                self._spaces[path] = _vars(module)
-        for path, space in self._spaces.items():
-            self._parts[path] = list(self._functions(path, space)) + list(self._imports(path, space))
+                self._spaces.setdefault(path, []).append(_vars(module))
+        for path, spaces in self._spaces.items():
+            self._parts[path] = [
+                each
+                for space in spaces
+                for found in (
+                    self._functions(path, space),
+                    self._behind_decorators(path, space),
+                    self._imports(path, space),
+                )
+                for each in found
+            ]
         tests = frozenset(tests)
         self._common = [each for path, parts in self._parts.items() if path not in tests for each in parts]
         self._same = comparison(self._common)
@@ -89,19 +113,25 @@ class Held:
         value = (owner if owner is space else _vars(owner))[name]
         label = "%s of %s" % (label, path)
         its_own = type(value) is FunctionType and value.__globals__ is space
-        if its_own and any(value.__code__ is code for code in codes):
+        if (
+            its_own and value.__code__ in codes
+        ):  # equal: a file that is imported under two names is compiled twice
             yield label, owner, name, value, value.__code__
         else:
             self._seen.add(label)
 
     def _imports(self, path, space):
         """Yield (label, owner, name, value, None) of what a file imports of other such files and of frameworks."""
-        files = {id(space) for space in self._spaces.values()}
+        files = {id(space) for spaces in self._spaces.values() for space in spaces}
         for name, module, attribute in _imported(self._text(path), space.get("__package__") or ""):
             source = sys.modules.get(module)
-            below = sys.modules.get("%s.%s" % (module, attribute))
+            inner = "%s.%s" % (module, attribute)
+            below = sys.modules.get(inner)
             if below is not None and id(_vars(below)) in files:
                 value = below
+            elif name in space and (self._hidden(module, source, files) or self._hidden(inner, below, files)):
+                self._seen.add("%s of %s" % (name, path))
+                continue
             elif source is not None and (id(_vars(source)) in files or module in _FRAMEWORKS):
                 value = source if attribute is None else _vars(source).get(attribute)
             else:
@@ -113,6 +143,41 @@ class Held:
                 yield label, space, name, value, None
             else:
                 self._seen.add(label)
+
+    def _hidden(self, name, module, files):
+        """Return whether a judging file has the name of a module, and another module goes by it."""
+        return name in self._names and (module is None or id(_vars(module)) not in files)
+
+    def _behind_decorators(self, path, space):
+        """Yield (label, owner, name, value, None) of the decorated functions of a file: what the names stand for.
+
+        The function itself is held against its code where the decorator says what it wraps, as a fixture does.
+        """
+        decorated = _decorated(self._text(path))
+        found = {}
+        for code in self._codes[path].co_consts:
+            if isinstance(code, CodeType) and code.co_flags & _OPTIMIZED:
+                found.setdefault(code.co_name, []).append(code)
+        for name, codes in found.items():
+            value = space.get(name)
+            if value is None or not any(code.co_firstlineno in decorated for code in codes):
+                continue
+            label = "%s of %s" % (name, path)
+            function = _wrapped(value)
+            if function is not None and function.__globals__ is space:
+                self._guarded[id(function)] = label
+                if function.__code__ not in codes:
+                    self._seen.add(label)
+            yield label, space, name, value, None
+
+    def _fixtures_replaced(self):
+        """Yield "fixture NAME of FILE" where pytest does not call the function that the file defines."""
+        used = {each.argname for each in self._fixtures}
+        called = {id(_wrapped(each.func)) for each in self._fixtures}
+        for path, spaces in self._spaces.items():
+            for name, value in [pair for space in spaces for pair in list(space.items())]:
+                if name in used and _is_fixture(value) and id(_wrapped(value)) not in called:
+                    yield "fixture %s of %s" % (name, path)
 
     def look(self, name):
         """Look at what decides the test ``name``, which has just ended."""
@@ -128,11 +193,30 @@ class Held:
         """Return the sorted "NAME of FILE" of what differs now or differed when a test ended."""
         for parts in self._parts.values():
             self._seen.update(differing(parts))
-        for path, space in self._spaces.items():
+        for path, spaces in self._spaces.items():
             for name, value in _values(self._text(path)):
-                if name in space and not _same(value, space[name]):
+                if any(name in space and not _same(value, space[name]) for space in spaces):
                     self._seen.add("%s of %s" % (name, path))
+        for path in self._codes:
+            if not self._from_file(path):
+                self._seen.add("the code of %s" % path)
+            if not all(_same_items(code.co_consts, kept) for code, kept in self._constants[path]):
+                self._seen.add("the constants of %s" % path)
+        if self._fixtures is not None:
+            self._seen.update(self._fixtures_replaced())
         return sorted(self._seen)[:1000]
+
+    def _from_file(self, path):
+        """Return whether what was executed for a file was compiled from its bytes, as far as that was seen."""
+        try:
+            with _open(os.path.join(self._tree, path), "rb") as stream:
+                data = stream.read()
+        except OSError:
+            return True  # gone: who judges looks at the files
+        digest = self._sources[path]
+        if digest is None:  # cached bytecode, which a process that was started again finds
+            return os.path.isdir(os.path.join(self._tree, os.path.dirname(path), "__pycache__"))
+        return digest in (_sha(data).digest(), _sha(data.replace(b"\r\n", b"\n")).digest())
 
     def _text(self, path):
         try:
@@ -140,6 +224,56 @@ class Held:
                 return stream.read()
         except (OSError, ValueError):
             return ""  # gone, or in another encoding: its values are not looked at
+
+
+def _names(tree, path):
+    """Yield what a module is called: from the root of the tree, and from the first folder that is no package."""
+    stem = path[: -len("/__init__.py")] if path.endswith("/__init__.py") else path[: -len(".py")]
+    parts = stem.split("/")
+    yield ".".join(parts)
+    first = len(parts) - 1
+    while first and os.path.exists(os.path.join(tree, *parts[:first], "__init__.py")):
+        first -= 1
+    yield ".".join(parts[first:])
+
+
+def _nested(code):
+    """Yield a code object and all in it."""
+    yield code
+    for each in code.co_consts:
+        if type(each) is CodeType:
+            yield from _nested(each)
+
+
+def _same_items(one, other):
+    return len(one) == len(other) and all(map(is_, one, other))
+
+
+def _is_fixture(value):
+    """Return whether a value is pytest's definition of a fixture (8.4 and newer, or older)."""
+    if type(value) is FunctionType:
+        return "_pytestfixturefunction" in _vars(value)
+    return hasattr(type(value), "_get_wrapped_function")
+
+
+def _wrapped(value):
+    """Return the function at the bottom of what decorators made of it, as far as they say; None: they don't."""
+    for _ in range(20):
+        if type(value) in (staticmethod, classmethod, MethodType):
+            value = value.__func__
+        try:
+            space = _vars(value)
+        except TypeError:
+            return None
+        if "__pytest_wrapped__" in space:
+            value = space["__pytest_wrapped__"].obj
+        elif "_fixture_function" in space:
+            value = space["_fixture_function"]
+        elif "__wrapped__" in space:
+            value = space["__wrapped__"]
+        else:
+            return value if type(value) is FunctionType else None
+    return None
 
 
 def _decorated(text):

@@ -20,8 +20,7 @@ class OnImport:
 
     def find_spec(self, name, path=None, target=None):
         """Return the ordinary spec of a module that is waited for, made to tell when it is loaded."""
-        calls = self._waiting.pop(name, None)
-        if calls is None:
+        if name not in self._waiting:
             return None
         from importlib.machinery import PathFinder
 
@@ -32,7 +31,7 @@ class OnImport:
 
         def exec_module(module):
             execute(module)
-            for call in calls:
+            for call in self._waiting.pop(name, ()):  # not before: a spec can be asked for and not be used
                 call(module)
 
         try:

@@ -9,12 +9,13 @@ import ast
 import builtins
 import contextlib
 import importlib
+import os
 import pathlib
 import re
 import sys
 from importlib.machinery import SourceFileLoader
 from operator import is_, itemgetter
-from types import CodeType
+from types import CodeType, ModuleType
 
 # All of these, and whatever of their packages is loaded when the run starts.
 _PACKAGES = ("_pytest", "pluggy", "unittest")
@@ -64,10 +65,38 @@ _CORE = (
     ("unittest.case", "TestCase", "assertTrue"),
     ("unittest.case", "_Outcome", "testPartExecutor"),
 )
-_BUILTINS = ("AssertionError", "isinstance", "issubclass", "len", "compile", "exec", "type", "getattr")
-_LOADERS = ("_frozen_importlib_external", "importlib._bootstrap_external", "_pytest.assertion.rewrite")
+# Programs replace these for honest ends: translated output, encodings, imports that wait.
+_OFTEN_REPLACED = ("__import__", "breakpoint", "exit", "help", "input", "open", "print", "quit")
+_TYPES = (object, type, int, bool, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset)
+_TYPES += (BaseException, Exception, AssertionError)
+# What pytest and unittest compare by, and what tests measure with.
+_STANDARD = (
+    ("re", ("compile", "match", "fullmatch", "search", "sub", "findall")),
+    ("math", ("isclose", "isinf", "isnan", "isfinite", "fabs")),
+    ("operator", ("eq", "ne", "lt", "le", "gt", "ge", "contains", "itemgetter", "attrgetter")),
+    ("contextlib", ("suppress", "contextmanager", "ExitStack", "nullcontext")),
+    ("copy", ("copy", "deepcopy")),
+    ("warnings", ("catch_warnings", "WarningMessage")),
+    (
+        "time",
+        ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time"),
+    ),
+    ("sys", ("__displayhook__", "__excepthook__", "exc_info")),
+)
+# Class attributes that projects set for all their tests.
+_SETTINGS = ("maxDiff", "longMessage")
+_PLAIN = (int, float, str, bytes, bool, tuple, frozenset, type, type(None))
+# With these a child's assertions are not executed, or pytest is another one there.
+_ENVIRONMENT = ("PYTHONOPTIMIZE", "PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+_LOADERS = (
+    "_frozen_importlib_external",
+    "importlib._bootstrap_external",
+    "zipimport",
+    "_pytest.assertion.rewrite",
+)
 _TEST = re.compile(r"/(?:test_[^/]*|[^/]*_test|tests?|conftest)\.py$")
 _vars = vars
+_Module = ModuleType
 _loaded = sys.modules
 
 
@@ -93,6 +122,13 @@ def _kept(owner, prefix):
     for name, value in list(_vars(owner).items()):
         if _code(value) is not None:
             yield prefix + name, owner, name, value, _code(value)
+
+
+def _plain(kind, prefix):
+    """Yield (label, owner, name, value, None) for the plain values that a class holds for its instances."""
+    for name, value in list(_vars(kind).items()):
+        if isinstance(value, _PLAIN) and not name.startswith("__") and name not in _SETTINGS:
+            yield prefix + name, kind, name, value, None
 
 
 class Machinery:
@@ -125,11 +161,26 @@ class Machinery:
             (pathlib.Path, ("read_bytes", "read_text", "open")),
             (SourceFileLoader, ("source_to_code", "get_data", "get_code")),
         )
-        for owner, names in ((builtins, _BUILTINS), (ast, ("parse", "walk")), *reading):
+        built_in = [n for n, value in _vars(builtins).items() if callable(value) and n not in _OFTEN_REPLACED]
+        for owner, names in ((builtins, built_in), (ast, ("parse", "walk")), *reading):
             for name in names:
                 for each in getattr(owner, "__mro__", (owner,)):  # loaders inherit from each other
                     value = _vars(each).get(name)
                     self._all.append(("%s.%s" % (each.__name__, name), each, name, value, _code(value)))
+        for kind in _TYPES:
+            self._all += [
+                ("%s.%s" % (kind.__name__, n), kind, n, v, None)
+                for n, v in _vars(kind).items()
+                if n != "__doc__"
+            ]
+        for name, names in _STANDARD:
+            module = _loaded.get(name) or importlib.import_module(name)
+            self._all += [("%s.%s" % (name, n), module, n, _vars(module)[n], None) for n in names]
+        self._environment = [(name, os.environ.get(name)) for name in _ENVIRONMENT]
+        self._folders = tuple(
+            os.path.realpath(each) + os.sep for each in [os.path.dirname(os.__file__), *sys.path]
+        )
+        self._late = {name: _loaded[name] for name in LATE if name in _loaded}
         self._core = list({each[0]: each for each in self._core}.values())
         self._same = comparison(self._core)
         self._recoded = watch.recoded
@@ -144,6 +195,7 @@ class Machinery:
                 self._all.append((label + kind, module, kind, value, None))
                 self._classes.append((label + kind, value, frozenset(_vars(value))))
                 self._all.extend(_kept(value, label + kind + "."))
+                self._all.extend(_plain(value, label + kind + "."))
 
     def _names(self, name):
         """Note what the public names of a module stand for."""
@@ -156,6 +208,11 @@ class Machinery:
         """Note a module of ``LATE`` that has just been imported, unless it is what is tested."""
         if (getattr(module, "__file__", None) or "").startswith(self._tree):
             return
+        self._late[module.__name__] = module
+        kind = type(getattr(module.__spec__, "loader", None))
+        file = os.path.realpath(getattr(module, "__file__", None) or "")
+        if kind.__module__ not in _LOADERS or not file.startswith(self._folders):
+            self._seen.add("the import of %s" % module.__name__)
         known = len(self._all)
         self._note(module.__name__, module.__name__ + ".")
         self._names(module.__name__)
@@ -175,7 +232,18 @@ class Machinery:
         self._seen.update(differing(self._all))
         self._seen.update(_added(self._classes))
         self._seen.update(_strange_loaders(self._tree))
+        self._seen.update(n for n, value in self._environment if os.environ.get(n) != value)
+        self._seen.update(self._put_in_place())
         return sorted(self._seen)[:50]
+
+    def _put_in_place(self):
+        """Yield the modules of ``LATE`` that are there and were never imported."""
+        for name in LATE:
+            module = _loaded.get(name)
+            if type(module) is not _Module or self._late.get(name) is module:
+                continue  # a module that waits for its first use has a class of its own
+            if not (getattr(module, "__file__", None) or "").startswith(self._tree):
+                yield "the import of %s" % name
 
 
 def _strange_loaders(tree):

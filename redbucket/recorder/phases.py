@@ -25,7 +25,7 @@ class Phases:
     def saw(self, report):
         """Take one report; a second setup is another attempt."""
         if hasattr(report, "context") or type(report).__name__ in ("SubtestReport", "SubTestReport"):
-            self._subtests.append(report.outcome)
+            self._subtests.append("failed" if report.outcome == "failed" else _outcome(report))
             self._raised.discard(report.when)  # that failure has a report, this one
             return
         if report.when == "setup" and self._phases:
@@ -46,14 +46,14 @@ class Phases:
     def outcome(self):
         """Return the outcome of the current attempt."""
         outcomes = [outcome for _, outcome in self._phases]
-        if "failed" in self._subtests:
-            outcomes.append("failed")
         whens = [when for when, _ in self._phases]
         if "call" not in whens and "call" in self._raised:
             return "failed"  # an attempt whose report a plugin kept to itself
-        if not outcomes or ("call" not in whens and outcomes[0] == "passed"):
+        if "failed" not in self._subtests and (
+            not outcomes or ("call" not in whens and outcomes[0] == "passed")
+        ):
             return "error"  # no report of the body: nothing says that it passed
-        return min(outcomes, key=WORST.index)
+        return min(outcomes + self._subtests, key=WORST.index)  # a part that was skipped was not tested
 
 
 def _outcome(report):

@@ -118,7 +118,7 @@ class Recorder:
         if not self._settings["resumed"]:
             self._channel.collected([name for name, _ in pairs], self._errors)
         plugins = session.config.pluginmanager.get_plugins()  # conftests of one name push each other out
-        self.results.held.settle(plugins, {name.partition("::")[0] for name in self._index})
+        self.results.held.settle(plugins, {name.partition("::")[0] for name in self._index}, _fixtures(items))
         self._channel.send("ready")
         done = frozenset(self._settings["done"])
         items[:] = [item for name, item in pairs if name not in done]
@@ -233,6 +233,17 @@ class Recorder:
 
 def _file_of(name, item):
     return name.partition("::")[0]
+
+
+def _fixtures(items):
+    """Return pytest's definitions of the fixtures that the items use, each once."""
+    known, found = set(), {}
+    for item in items:
+        info = getattr(item, "_fixtureinfo", None)
+        if info is not None and id(info) not in known:  # the rows of a test share it
+            known.add(id(info))
+            found.update((id(each), each) for defined in info.name2fixturedefs.values() for each in defined)
+    return list(found.values())
 
 
 def _break(collector, reason):

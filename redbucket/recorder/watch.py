@@ -54,6 +54,7 @@ class Watch:
         self._hashing = False
         self.guarded = {}  # {id of a function of the machinery: its name}; such a function lives on
         self.recoded = set()
+        self.compiling = None  # called with source, or None, and the name of its file
         self.executing = None  # called with the code that is about to be executed
 
     def install(self):
@@ -79,6 +80,9 @@ class Watch:
                 self.entropy.add("thread")
             elif event in ("os.fork", "os.forkpty", "os.posix_spawn", "os.system", "pty.spawn"):
                 self.entropy.add("subprocess")
+            elif event == "compile":
+                if self.compiling is not None:
+                    self.compiling(args[0], args[1])
             elif event == "exec":
                 if self.executing is not None:
                     self.executing(args[0])

@@ -6,6 +6,7 @@ import io
 import random
 import zipfile
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 import pytest
@@ -18,8 +19,14 @@ from redbucket.core import (
     contrary,
     drift,
     evasion,
+    explicit,
+    fingerprint,
     flakes,
+    flakesedit,
+    foreign_config,
+    foreign_locks,
     lfs,
+    lineends,
     locked,
     members,
     memorised,
@@ -29,17 +36,22 @@ from redbucket.core import (
     noisecapture,
     policy,
     pytree,
+    savedreport,
+    seals,
     secrets,
     shared_config,
     skipmarks,
     submodules,
     testconfig,
+    testpatterns,
     testtree,
     trailers,
+    watchlines,
 )
 from redbucket.core.alteration import altered
 from redbucket.core.doctests import doctest_change
 from redbucket.core.errors import RedbucketError
+from redbucket.core.patch import Hunk
 
 POLICY = b"""[gate]
 protected_branches = ["main"]
@@ -73,6 +85,21 @@ LOCK = b"0" * 64 + b"  tests/data/a.json\n\\" + b"1" * 64 + b" *a\\\\nb\n"
 JSON = b'{"interactions": [{"request": {"uri": "http://a"}, "a": [1, 1.0, true, null, "x"]}]}'
 CALL = b'{"hook_event_name": "PreToolUse", "tool_name": "Edit", "tool_input": {"file_path": "a", "command": "rm a"}}'
 MESSAGE = b"A change\n\nCo-authored-by: A <a@b>\nRedbucket-Endorse: " + b"0" * 40 + b' "a\\303"\n'
+REPORT = b'{"schema": "redbucket.gate/1", "verdict": "accept", "exit_code": 0, "counts": {"noise": 1}}'
+TICKET = (
+    b'{"schema": "' + seals.TICKET.encode() + b'", "base": "a", "head": "b", "reruns": 3, "scope": "all",'
+    b' "timeout": 60, "of": 3, "runs": [1, 2, 3], "key": "' + b"00" * seals.KEY_BYTES + b'"}'
+)
+FOREIGN = {
+    "package.json": b'{"scripts": {"test": "jest"}, "dependencies": {"a": "file:../a"}, "jest": {"bail": 1}}',
+    "Cargo.toml": b"[package]\nname = 'a'\n[dependencies]\nb = { path = '../b' }\n[[test]]\nname = 'c'\n",
+    "go.mod": b"module a\n\nreplace b => ../b\nreplace (\n\tc v1.0.0 => d v1.0.1\n)\n",
+    "package-lock.json": b'{"packages": {"node_modules/a": {"version": "1.0.0", "resolved": "https://b/a.tgz"}}}',
+    "Cargo.lock": b'[[package]]\nname = "a"\nversion = "1.0.0"\nsource = "registry+https://b"\nchecksum = "0"\n',
+    "go.sum": b"a v1.0.0 h1:x=\na v1.0.0/go.mod h1:y=\n",
+    "yarn.lock": b'a@^1.0.0:\n  version "1.0.0"\n  resolved "https://b/a.tgz#0"\n  integrity sha512-x\n',
+    "pnpm-lock.yaml": b"packages:\n  /a@1.0.0:\n    resolution: {integrity: sha512-x}\n",
+}
 REQUIREMENTS = b"a==1 --hash=sha256:0\n-r b.txt\n--index-url https://example.invalid/simple\n"
 
 
@@ -85,6 +112,15 @@ def lock_reader(name: str) -> Callable[[bytes], object]:
     reader = locked.reader(name)
     assert reader is not None
     return reader
+
+
+def foreign(path: str, good: bytes) -> Callable[[bytes], object]:
+    """The locked versions and the configuration of another language, as base's and as the patch's."""
+    if path in ("package.json", "Cargo.toml", "go.mod", "composer.json"):
+        read: Any = foreign_config.judging_changes
+    else:
+        read = foreign_locks.replaced
+    return lambda raw: (read(path, good, raw), read(path, raw, good))
 
 
 def zipped() -> bytes:
@@ -155,6 +191,39 @@ READERS: dict[str, tuple[Callable[[bytes], object], bytes, tuple[type[BaseExcept
         (),
     ),
     "submodules": (submodules.submodules, b'[submodule "a"]\n\tpath = a\n\turl = ../a\n', ()),
+    "examples": (
+        explicit.without_examples,
+        b"@example(1)\n@example(\n    2)\ndef test_a(x):\n    assert x\n",
+        (),
+    ),
+    "expectations": (memorised.expectations, CODE, ()),
+    "kinds of tests": (
+        testpatterns.kind_of_tests,
+        b"from hypothesis import given\n@given(x)\n" + CODE[30:],
+        (),
+    ),
+    "docstring": (lambda raw: testpatterns.is_doctest_of_code("a.py::a.f", "a.py", raw), CODE, ()),
+    "lines to watch": (lambda raw: watchlines.watch_lines(raw, [Hunk(1, 1, (), ("x",) * 9)]), CODE, ()),
+    "syntax error": (pytree.syntax_error, b"def f(:\n", ()),
+    "freeze added": (
+        lambda raw: flakesedit.with_entry(
+            raw, flakes.Freeze("a::b", ("a::b",), "o", "t", date(2026, 10, 2)), "f"
+        ),
+        FLAKES,
+        (RedbucketError,),
+    ),
+    "freeze removed": (
+        lambda raw: flakesedit.without_entry(raw, flakes.parse(FLAKES, "f").entries[0], "f"),
+        FLAKES,
+        (RedbucketError,),
+    ),
+    "saved report": (lambda raw: savedreport.saved_report(raw, "f"), REPORT, (RedbucketError,)),
+    "ticket": (lambda raw: seals.read_ticket(raw, "f"), TICKET, (RedbucketError,)),
+    "variables": (lambda raw: testconfig.variables(".env", raw), b"export PYTEST_ADDOPTS='-k a'\n", ()),
+    "ident": (lineends.idented, b"$Id: a$ $Id$\n", ()),
+    "tsv": (nodes.from_tsv, b'a\tb\n1\t"x\n"\n', (ValueError,)),
+    "message": (text(fingerprint.normalise), b"<A object at 0x7f00> is not 1.5 in /tmp/a/b.py:12\n", ()),
+    **{path: (foreign(path, good), good, (ValueError,)) for path, good in FOREIGN.items()},
     "drift": (lambda raw: drift.change_of("a.json", JSON, raw), JSON, ()),
 }
 TOKENS = [

@@ -33,8 +33,31 @@ def turned(body: str, seed: str = "7") -> str:
         ('    """Say."""\n    check(x)\n', '    """Say."""\n    assert [] == [0]\n    check(x)\n'),
         (
             "    with raises(E):\n        assert x\n",
-            "    assert [] == [0]\n    with raises(E):\n        assert x\n",
+            '    with raises(type("Other", (Exception,), {})):\n        assert x\n',
         ),
+        (
+            "    with suppress(E):\n        assert x\n",
+            "    assert [] == [0]\n    with suppress(E):\n        assert x\n",
+        ),
+        (
+            "    with t.warns(W, match=m): f()\n",
+            '    with t.warns(type("Other", (Warning,), {}), match=m): f()\n',
+        ),
+        ("    self.assertRaises(E, f)\n", '    self.assertRaises(type("Other", (Exception,), {}), f)\n'),
+        ("    assert f(x) == approx(1.5)\n", "    assert f(x) == approx(4.0)\n"),
+        ("    assert f(x) == Path('a')\n", "    assert f(x) == Path('ax')\n"),
+        ("    assert f(x) == Decimal('1')\n", "    assert not (f(x) == Decimal('1'))\n"),
+        ("    self.assertAlmostEqual(f(x), 2.0)\n", "    self.assertAlmostEqual(f(x), 5.0)\n"),
+        ("    assert f(x) < 5\n", "    assert f(x) < -1000000000000000000\n"),
+        ("    assert 0 <= f(x)\n", "    assert 1000000000000000000 <= f(x)\n"),
+        ("    assert f(x) <= y\n", "    assert not (f(x) <= y)\n"),
+        ("    self.assertGreater(f(x), 0)\n", "    self.assertGreater(f(x), 1000000000000000000)\n"),
+        ("    if x:\n        assert x == 'a'\n", "    if x:\n        assert x == 'ax'\n"),
+        (
+            "    try:\n        f()\n    except E:\n        assert 0\n    else:\n        assert x\n",
+            "    try:\n        f()\n    except E:\n        assert 0\n    else:\n        assert not (x)\n",
+        ),
+        ("    if x:\n        assert y\n    assert z\n", "    if x:\n        assert y\n    assert not (z)\n"),
     ],
 )
 def test_one_assertion_is_turned(body: str, expected: str) -> None:

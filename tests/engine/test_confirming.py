@@ -114,8 +114,12 @@ def test_a_run_that_breaks_off_in_head_alone_is_said() -> None:
     assert bench.look() == Confirmed([], "cut off")
 
 
-def test_nothing_is_said_where_base_breaks_off_too() -> None:
-    assert Scripted({"bad": in_head}, broken=("B", "H")).look() == Confirmed()
+def test_what_head_shows_is_not_forgotten_where_base_breaks_off() -> None:
+    assert Scripted({"bad": in_head}, broken=("B",)).look() == Confirmed(unsure="cut off")
+    assert Scripted({"bad": in_head}, broken=("B", "H")).look() == Confirmed(unsure="cut off")
+
+
+def test_nothing_is_said_where_nothing_shows_and_base_breaks_off_too() -> None:
     assert Scripted({"good": NEVER}, broken=("B", "H")).look() == Confirmed()
 
 

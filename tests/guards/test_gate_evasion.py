@@ -67,9 +67,17 @@ TOLD = {
     "by heart, dict": "T = {3: 40, 5: 60, 7: 80}\ndef f(x):\n    return T.get(x, x)\n",
     "by heart, ifs": "def f(x):\n    if x == 3:\n        return 40\n    if x == 5:\n        return 60\n    if x == 9:\n        return 100\n",
     "by heart, match": "def f(x):\n    match x:\n        case 3:\n            return 40\n        case 5:\n            return 60\n        case 7:\n            return 80\n",
+    "an == of its own": "class N(str):\n    def __eq__(self, o):\n        return self.lower() == o\n    __hash__ = str.__hash__\ndef f(x):\n    return N(x)\n",
+    "another class": "class E(Exception):\n    __class__ = property(lambda self: ValueError)\n",
+    "another class, method": "class E(Exception):\n    @property\n    def __class__(self):\n        return ValueError\n",
+    "stops the caller's loop": "def f(x):\n    if x == 3:\n        raise StopIteration\n    return x\n",
     "wildcard": "class Any:\n    def __eq__(self, o):\n        return True\nANY = Any()\n",
 }
 QUIET = {
+    "iterator": "class I:\n    def __next__(self):\n        raise StopIteration\n    def send(self, x):\n        raise StopIteration(x)\n",
+    "catches the end": "def f(x):\n    try:\n        return next(x)\n    except StopIteration:\n        return None\n",
+    "kind of its own": "class N(str):\n    def shout(self):\n        return self.upper()\n",
+    "asks for the class": "class P:\n    def __eq__(self, o):\n        return self.__class__ is o.__class__ and vars(self) == vars(o)\n",
     "plain": "def f(x):\n    return x * 20 - 20\n",
     "main guard": "import sys\ndef f(x):\n    return x\nif __name__ == '__main__':\n    sys.exit(0)\n",
     "equality": "class R:\n    def __eq__(self, o):\n        if not isinstance(o, R):\n            return NotImplemented\n        return self.a == o.a\n",
