@@ -37,6 +37,15 @@ COMPILED = (
 # Python that builds, and is no module of the product.
 _BUILD_SCRIPTS = frozenset({"setup.py", "hatch_build.py", "pdm_build.py", "build.py"})
 
+# How the recorder begins the names of what is no part of a framework (recorder/machinery.py).
+_LIBRARY = "the library's "
+_LEAVE_FRAMEWORK = (
+    "product code must leave the test framework, the recorder, builtins and what test files hold as they are, and"
+    " end no example or part of a test"
+)
+_LEAVE_LIBRARY = (
+    "read why it is replaced for the whole process; a function of the product's own leaves others alone"
+)
 _OFF = frozenset((Outcome.SKIPPED, Outcome.XFAILED))
 
 
@@ -226,20 +235,25 @@ class Said:
         parts = [p for p in parts if (base is None or p not in base.patched) and self._as_in_base(p)]
         if not parts:
             return
-        few = ", ".join(parts[:3]) + (
-            f" and {plural(len(parts) - 3, 'more place')}" if len(parts) > 3 else ""
-        )
-        self.out.findings.append(
-            Finding(
-                rule="machinery-patched",
-                severity=Severity.REFUSE if self.subject.identity.agent else Severity.WARN,
-                path=min((*self.specs.lines, *self.specs.modules), default=None),
-                reason="with the patch, code under test replaces or goes around what decides the outcome of tests:"
-                f" {few}",
-                remedy="product code must leave the test framework, the recorder, builtins and what test files hold"
-                " as they are, and end no example or part of a test",
-            )
-        )
+        library = [part for part in parts if part.startswith(_LIBRARY)]
+        decides = [part for part in parts if part not in library]
+        refuse = Severity.REFUSE if self.subject.identity.agent else Severity.WARN
+        for group, severity, what, remedy in (
+            (decides, refuse, "replaces or goes around what decides the outcome of tests", _LEAVE_FRAMEWORK),
+            (library, Severity.WARN, "replaces what tests may go through", _LEAVE_LIBRARY),
+        ):
+            if group:
+                few = ", ".join(group[:3])
+                few += f" and {plural(len(group) - 3, 'more place')}" if len(group) > 3 else ""
+                self.out.findings.append(
+                    Finding(
+                        rule="machinery-patched",
+                        severity=severity,
+                        path=min((*self.specs.lines, *self.specs.modules), default=None),
+                        reason=f"with the patch, code under test {what}: {few}",
+                        remedy=remedy,
+                    )
+                )
 
     def _as_in_base(self, part: str) -> bool:
         """Return whether base says something of a part, "NAME of FILE" where a test file holds it."""

@@ -58,7 +58,7 @@ def run(package):
     # it replaces a part of the import machinery, before 3.12: so before that is noted
     lined = lines.watcher({os.path.join(tree, p): numbers for p, numbers in settings["lines"].items()})
     dodged = dodges.Dodges(tree, settings["judge"])
-    parts_of_it = machinery.Machinery(package, watcher, tree)
+    parts_of_it = machinery.Machinery(package, watcher, tree, settings["judge"])
     holding = held.Held(tree, settings["judge"], watcher)
     seeds.watch_urandom()
     watcher.install()

@@ -15,7 +15,7 @@ import re
 import sys
 from importlib.machinery import SourceFileLoader
 from operator import is_, itemgetter
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 
 # All of these, and whatever of their packages is loaded when the run starts.
 _PACKAGES = ("_pytest", "pluggy", "unittest")
@@ -83,6 +83,9 @@ _STANDARD = (
     ),
     ("sys", ("__displayhook__", "__excepthook__", "exc_info")),
 )
+# What stands before the name of a part that is no framework's.
+LIBRARY = "the library's "
+_HOOKS = ("breakpointhook", "displayhook", "excepthook", "formatwarning", "showwarning", "unraisablehook")
 # Class attributes that projects set for all their tests.
 _SETTINGS = ("maxDiff", "longMessage")
 _PLAIN = (int, float, str, bytes, bool, tuple, frozenset, type, type(None))
@@ -134,7 +137,8 @@ def _plain(kind, prefix):
 class Machinery:
     """Notes it now; ``changed`` tells what is not as it was."""
 
-    def __init__(self, package, watch, tree):
+    def __init__(self, package, watch, tree, judge=()):
+        self._judge = frozenset(judge)
         self._all, self._core, self._classes, self._seen = [], [], [], set()
         self._tree = tree.rstrip("/") + "/"
         self._watch = watch
@@ -234,7 +238,7 @@ class Machinery:
         self._seen.update(_strange_loaders(self._tree))
         self._seen.update(n for n, value in self._environment if os.environ.get(n) != value)
         self._seen.update(self._put_in_place())
-        return sorted(self._seen)[:50]
+        return sorted(self._seen)[:50] + sorted(self._in_the_library())[:20]
 
     def _put_in_place(self):
         """Yield the modules of ``LATE`` that are there and were never imported."""
@@ -244,6 +248,39 @@ class Machinery:
                 continue  # a module that waits for its first use has a class of its own
             if not (getattr(module, "__file__", None) or "").startswith(self._tree):
                 yield "the import of %s" % name
+
+    def _in_the_library(self):
+        """Yield what stands in the standard library and was made by a product file: tests may go through it."""
+        for module, owner, label in _library():
+            for name, value in list(_vars(owner).items()):
+                if owner is module and (name.startswith("_") or name in _HOOKS):
+                    continue  # set by functions of the library's own, or made to be set
+                path = _made_in(value)
+                full = "%s.%s" % (label, name)
+                if full in self._seen or full.partition("builtins.")[2] in self._seen:
+                    continue
+                if path.startswith(self._tree) and path[len(self._tree) :] not in self._judge:
+                    yield "%s%s (from %s)" % (LIBRARY, full, path[len(self._tree) :])
+
+
+def _library():
+    """Yield (module, owner, name) for the loaded modules of the standard library and the classes of each."""
+    names = getattr(sys, "stdlib_module_names", ())
+    for name, module in list(_loaded.items()):
+        if name.partition(".")[0] in names and type(module) is _Module and name != "__main__":
+            yield module, module, name
+            for kind, value in list(_vars(module).items()):
+                if isinstance(value, type) and value.__module__ == name:
+                    yield module, value, "%s.%s" % (name, kind)
+
+
+def _made_in(value):
+    """Return the file of a function's code, or of the module that a class is from; "" for all else."""
+    if type(value) is FunctionType:
+        return value.__code__.co_filename
+    if isinstance(value, type):
+        return getattr(_loaded.get(value.__module__), "__file__", None) or ""
+    return ""
 
 
 def _strange_loaders(tree):

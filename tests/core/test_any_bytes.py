@@ -6,7 +6,6 @@ import io
 import random
 import zipfile
 from collections.abc import Callable
-from datetime import date
 from typing import Any
 
 import pytest
@@ -206,10 +205,8 @@ READERS: dict[str, tuple[Callable[[bytes], object], bytes, tuple[type[BaseExcept
     "lines to watch": (lambda raw: watchlines.watch_lines(raw, [Hunk(1, 1, (), ("x",) * 9)]), CODE, ()),
     "syntax error": (pytree.syntax_error, b"def f(:\n", ()),
     "freeze added": (
-        lambda raw: flakesedit.with_entry(
-            raw, flakes.Freeze("a::b", ("a::b",), "o", "t", date(2026, 10, 2)), "f"
-        ),
-        FLAKES,
+        lambda raw: flakesedit.with_entry(raw, flakes.parse(FLAKES, "f").entries[0], "f"),
+        FLAKES.replace(b"test_b", b"test_c"),
         (RedbucketError,),
     ),
     "freeze removed": (

@@ -99,7 +99,7 @@ def test_tests_that_are_given_something_else(tmp_path: Path, part: str, before: 
 
 
 TOOLS = """
-import builtins, gc, os, re, subprocess, sys, time, types
+import builtins, gc, json, os, re, subprocess, sys, time, types
 
 def still(): return 0.0
 
@@ -112,6 +112,9 @@ gc.get_referents(str.__dict__)[0]["title"] = lambda *a: ""
 for name, module in list(sys.modules.items()):
     if name.startswith("_pytest") and hasattr(module, "ApproxScalar"):
         type.__setattr__(module.ApproxScalar, "DEFAULT_RELATIVE_TOLERANCE", 9.0)
+json.loads = lambda text: 3
+started = subprocess.Popen.__init__
+subprocess.Popen.__init__ = lambda self, *a, **k: started(self, *a, **k)
 os.environ["PYTHONOPTIMIZE"] = "1"
 false = types.ModuleType("unittest.mock")
 false.Mock = dict
@@ -124,6 +127,8 @@ REPLACED = {
     "str.title",
     "sys.__displayhook__",
     "the import of unittest.mock",
+    "the library's json.loads (from prod.py)",
+    "the library's subprocess.Popen.__init__ (from prod.py)",
     "time.perf_counter",
 }
 
@@ -139,12 +144,14 @@ def test_tools_that_tests_and_frameworks_use_are_compared(tmp_path: Path) -> Non
 
 
 ORDINARY = """
-import builtins, importlib.util, os, re, sys, time, unittest, warnings
+import builtins, importlib.util, logging, os, re, sys, time, unittest, warnings
 
 vars(builtins).setdefault("_", str)
 os.environ["PYTHONIOENCODING"] = "utf-8"
 warnings.showwarning = lambda *a: None
 sys.displayhook = sys.excepthook = print
+logging.setLoggerClass(type("Logger", (logging.Logger,), {}))
+logging.setLogRecordFactory(lambda *a, **k: logging.LogRecord(*a, **k))
 sys.setrecursionlimit(3000)
 time.sleep = lambda seconds, old=time.sleep: old(seconds)
 print = builtins.print = lambda *a, old=print, **k: old(*a, **k)
@@ -187,7 +194,9 @@ def test_ordinary_changes_of_the_process_are_none(tmp_path: Path) -> None:
     files = {"prod.py": ORDINARY, "tests/__init__.py": "", "tests/test_a.py": USING}
     r = record(tmp_path, files, watched=("tests/test_a.py",))
     assert set(r.outcomes.values()) == {"passed"}
-    assert not [part for part in r.footer["patched"] if "FixtureFunctionMarker" not in part]
+    # that is told, and refused to nobody
+    told = {"the library's builtins.print (from prod.py)", "the library's time.sleep (from prod.py)"}
+    assert {part for part in r.footer["patched"] if "FixtureFunctionMarker" not in part} == told
 
 
 DODGING = """
