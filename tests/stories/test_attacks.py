@@ -37,6 +37,10 @@ def judged(attack: Attack, place: Path) -> tuple[int, set[str]]:
         ("helper-code-swapped", "machinery-patched"),
         ("expected-values-changed", "machinery-patched"),
         ("asked-through-base", "behaves-for-the-gate"),
+        ("module-put-in-place", "machinery-patched"),
+        ("search-that-finds-all", "machinery-patched"),
+        ("example-rejected", "machinery-patched"),
+        ("nothing-found", "passes-either-way"),
     ],
 )
 def test_an_attack_is_stopped_by_what_is_there_for_its_kind(tmp_path: Path, name: str, rule: str) -> None:
