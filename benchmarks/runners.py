@@ -252,7 +252,9 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--only", help="kill for one runner only")
+    parser.add_argument(
+        "--only", help="these runners, with commas between: dask,dask/2 with --shards 2; and local"
+    )
     parser.add_argument("--shards", type=int, default=1)
     parser.add_argument("--workers", type=int, default=WORKERS)
     parser.add_argument(
@@ -270,14 +272,16 @@ def main() -> int:
         top.mkdir()
         build(top)
         print(f"{platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}, seed {seed}")
-        with runners(place, options.shards, options.workers) as found:
+        with runners(place, options.shards, options.workers) as there:
+            only = options.only.split(",") if options.only else [runner.name for runner in there]
+            found = [runner for runner in there if runner.name in ("local", *only)]
             if options.kills:
                 for runner in found[1:]:
-                    if runner.kill is not None and options.only in (None, runner.name):
+                    if runner.kill is not None:
                         wrong += kill(top, runner, stories, options.kills, random.Random(seed))
             elif options.suite:
-                there = [runner for runner in found if runner.name.startswith("dask")]
-                wrong += compare_suite(place, there, options.suite, options.rounds)
+                on_cluster = [runner for runner in there if runner.name.startswith("dask")]
+                wrong += compare_suite(place, on_cluster, options.suite, options.rounds)
             else:
                 wrong += compare(top, found, stories, options.rounds)
             until = time.monotonic() + 60  # far sides that were cut off end by themselves

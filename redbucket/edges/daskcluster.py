@@ -34,7 +34,7 @@ _AWAY = 60.0  # seconds after which a scheduler that does not answer is gone
 _PARTING = 2.0  # seconds for the last places to be given back
 _LOOK = 0.5  # seconds between two looks whether a place can still come
 _LOOK_AT_ALL = 5.0  # seconds between two looks whether there are workers
-_FEWEST = 8  # runs that are offered at once: a cluster may grow with what is asked of it
+_FEWEST = 32  # runs that are offered at once: a cluster may grow with what is asked of it
 
 
 class _Begun(NamedTuple):

@@ -80,7 +80,9 @@ class Judge:
         full = full_runs(self.reruns, self.scope)
         first = opening(self.specs, full)
         times = "once" if full == 1 else f"{full} times"
-        self.say("listing base's tests" if self.brought else f"running the tests {times} with the patch")
+        running = f"running the tests {times} with the patch"
+        listed_first = self.brought or self.split is not None
+        self.say("listing base's tests" if listed_first else running)
         # where nothing but a run says which tests there are, base is run from the start
         whole = self.specs.whole
         listing = self.specs.make("B") if whole else self.specs.make("B", "collect", collect_only=True)
@@ -89,6 +91,7 @@ class Judge:
         else:
             (collected,) = self.bench.run([listing])
             self.split(collected)
+            self.say(running)
             head = self.bench.run(first)
         out.session = head[0].session.interpreter
         out.unwatched = head[0].unwatched
