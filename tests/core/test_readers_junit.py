@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import tracemalloc
 
 import pytest
 
 from redbucket.core.errors import Misused
+from redbucket.core.evidence import failure_print
 from redbucket.core.readers import read, read_chunks
+from redbucket.core.records import Outcome
 from tests.core.samples import SAMPLES
 
 
@@ -308,3 +311,36 @@ def test_captured_output_is_never_held():
     tracemalloc.stop()
     assert list(run.tests) == ["c::a"]
     assert peak < 10_000_000
+
+
+CTEST = """<?xml version="1.0" encoding="UTF-8"?>
+<testsuite name="(empty)" tests="2" failures="2">
+<testcase name="adds" classname="adds" time="0.06" status="fail"><failure message=""/>
+<system-out>{}cart.c:3: main: Assertion `total(1, 2) == 3' failed.
+</system-out></testcase>
+<testcase name="slow" classname="slow" status="fail"><failure message="no"/><system-out>x</system-out></testcase>
+</testsuite>"""
+
+
+def test_a_failure_without_a_message_shows_what_the_test_printed() -> None:
+    """And is not compared by it: two runs print other times."""
+    one, other = (
+        read(CTEST.format(said).encode(), "x.xml")[0].tests["adds"] for said in ("3 ms\n", "9 ms\n")
+    )
+    assert one.message == "3 ms\ncart.c:3: main: Assertion `total(1, 2) == 3' failed."
+    assert one.message != other.message
+    (silent,) = read(re.sub("<system-out>.*?</system-out>", "", CTEST, flags=re.DOTALL).encode(), "x.xml")
+    assert silent.tests["adds"].message == ""
+    assert failure_print(one) == failure_print(other) == failure_print(silent.tests["adds"])
+    assert read(CTEST.format("").encode(), "x.xml")[0].tests["slow"].message == "no"
+
+
+def test_of_much_output_the_end_is_kept() -> None:
+    (run,) = read(CTEST.format("line\n" * 100_000).encode(), "x.xml")
+    assert len(run.tests["adds"].message) <= 2_000
+    assert run.tests["adds"].message.endswith("failed.")
+
+
+def test_what_a_passing_test_printed_is_nothing() -> None:
+    (run,) = read(CTEST.format("").replace('<failure message=""/>', "").encode(), "x.xml")
+    assert (run.tests["adds"].outcome, run.tests["adds"].message) == (Outcome.PASSED, "")

@@ -30,6 +30,8 @@ _LONGEST_REFERENCE = 12
 _DETAIL = frozenset(
     {"failure", "error", "skipped", "flakyFailure", "flakyError", "rerunFailure", "rerunError"}
 )
+_PRINTED = frozenset({"system-out", "system-err"})
+_PRINTED_KEPT = 2_000  # the end of it
 
 
 class _Stop(Exception):
@@ -151,6 +153,7 @@ class _Document:
         self._case_depth = 0
         self._text: list[str] | None = None
         self._size = 0
+        self._printed: str | None = None
 
     def doctype(self, *_: object) -> None:
         """Refuse: entities are how a small file becomes a large one, or reads another."""
@@ -173,6 +176,8 @@ class _Document:
         elif self._case is not None and name in _DETAIL and self._depth == self._case_depth + 1:
             self._case.detail(name, attributes)
             self._text, self._size = [], 0
+        elif self._case is not None and name in _PRINTED and self._depth == self._case_depth + 1:
+            self._printed = ""
         elif name == "property":
             self._property(attributes.get("name", ""), attributes.get("value", ""))
 
@@ -205,7 +210,9 @@ class _Document:
             self.nonce += attributes["timestamp"] + attributes.get("time", "") + ";"
 
     def data(self, text: str) -> None:
-        """Take text; only a detail's is kept, and no more than is shown."""
+        """Take text; only a detail's is kept, and the end of what was printed, no more than is shown."""
+        if self._printed is not None:
+            self._printed = (self._printed + text)[-_PRINTED_KEPT:]
         if self._text is not None and self._size < _TEXT_KEPT:
             self._text.append(text[: _TEXT_KEPT - self._size])
             self._size += len(text)
@@ -221,6 +228,9 @@ class _Document:
             elif self._depth == self._case_depth and self._text is not None:
                 case.text(bound("".join(self._text)))
                 self._text = None
+            elif self._depth == self._case_depth and self._printed is not None:
+                case.printed(self._printed)
+                self._printed = None
         elif name.rpartition(":")[2] in ("testsuite", "testsuites") and self.suites:
             self.suites.pop()
             self._scopes.pop()

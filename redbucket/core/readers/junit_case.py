@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from redbucket.core.fingerprint import Aligner
+from redbucket.core.fingerprint import MESSAGE_LIMIT, Aligner, fingerprint, normalise
 from redbucket.core.readers.common import Given, bound
 from redbucket.core.records import Outcome, Test
 
@@ -31,6 +31,7 @@ class Case:
         "exception",
         "message",
         "outcome",
+        "output",
         "properties",
         "pytest",
         "suites",
@@ -46,6 +47,7 @@ class Case:
         self.message = ""
         self.exception = ""
         self.attempts: list[str] = []
+        self.output = ""
         self.properties = scope  # the suite's, replaced where the case has its own
         self._weak = self._flaky = self._todo = False
         # Google Test and Bazel: a test that was switched off has a status, and no element.
@@ -92,18 +94,29 @@ class Case:
             self.message = text.strip()
         self._weak = False
 
+    def printed(self, text: str) -> None:
+        """Take the end of what the test printed: CTest has the reason of a failure nowhere else."""
+        self.output = self.output or text.strip()
+
     def test(self, name: str, given: Given) -> Test:
         """Return the test under its unique ``name``."""
         # nextest fails a test that passed in the end where its policy says so: flaky* still means that it did
         end = Outcome.PASSED if self._flaky else self.outcome
         last = (end.value,) if self.attempts else ()
+        message, told_by = self.message, ""
+        if self.outcome in _FAILED and message in _EMPTY_MESSAGES and self.output:
+            # to be read, not to be compared: what is printed holds times, and comes in another order each time
+            phase = "failed" if self.outcome is Outcome.ERROR else self.outcome.value
+            told_by = fingerprint(phase, self.exception, "", normalise(message[:MESSAGE_LIMIT]))
+            message = self.output
         return Test(
             nodeid=name,
             outcome=self.outcome,
             seed=given.seed_or(self.properties.get("TEST_SEED")),
             fixture_hash=given.hash_or(self.properties.get("fixture_hash")),
-            message=self.message,
+            message=message,
             exception=self.exception,
+            fingerprint=told_by,
             duration=_seconds(self.attributes.get("time", "")),
             attempts=(*self.attempts, *last),
         )
