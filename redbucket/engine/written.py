@@ -14,13 +14,21 @@ _NAMED = 20
 
 
 def touched(head: Sequence[Run]) -> list[str]:
-    """Return the paths that differ after any of the runs, new ones too."""
-    return sorted({path for run in head for path in (*run.tampered, *run.prepared, *run.appeared)})
+    """Return the paths that differ after any of the runs, new ones too, and those that a test opened to write."""
+    left = {path for run in head for path in (*run.tampered, *run.prepared, *run.appeared)}
+    return sorted(left | _opened(head))
+
+
+def _opened(runs: Sequence[Run]) -> set[str]:
+    return {path for run in runs for test in run.tests.values() for path in test.wrote}
 
 
 def written(head: Sequence[Run], base: Run | None, judge: JudgeSide, *, agent: bool) -> list[Finding]:
-    """Return a finding for each recording that head's runs changed, removed or made, and base's did not."""
-    found = [*_changed(head, base, judge), *_new(head, base, agent)]
+    """Return a finding for each recording that head's runs changed, removed or made, and base's did not.
+
+    One that a test opened to write counts, too, where it is as it was afterwards: meanwhile it may have been another.
+    """
+    found = [*_changed(head, base, judge), *_new(head, base, agent), *_put_back(head, base, judge, agent)]
     return found[:_NAMED] + _more(len(found) - _NAMED, found)
 
 
@@ -60,6 +68,22 @@ def _new(head: Sequence[Run], base: Run | None, agent: bool) -> Iterator[Finding
             reason="this file appeared under the fixture paths while the tests ran, and is not there in base's run",
             remedy="if a tool recorded it, a person records, looks and commits; what tests put down goes to tmp_path",
         )
+
+
+def _put_back(head: Sequence[Run], base: Run | None, judge: JudgeSide, agent: bool) -> Iterator[Finding]:
+    told = {path for run in head for path in (*run.tampered, *run.prepared, *run.appeared)}
+    usual = _opened([base]) if base is not None else set()
+    for path in sorted(_opened(head) - told - usual):
+        if judge.is_fixture(path):
+            yield Finding(
+                rule=_RULE,
+                severity=Severity.REFUSE if agent else Severity.WARN,
+                path=path,
+                nodeid=_writers(head, path)[0],
+                reason="this recorded fixture was opened to be written during the test, and has its old bytes"
+                " afterwards; no test of base does that",
+                remedy="open it to be read; what a test puts down goes to tmp_path",
+            )
 
 
 def _more(left: int, found: Sequence[Finding]) -> list[Finding]:

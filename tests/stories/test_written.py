@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.gitkit import HUMAN, Content
-from tests.stories.kit import Shop, Told, policy
+from tests.stories.kit import SHOP, Shop, Told, policy
 
 # Compares with a recording, and records where there is none: what vcrpy does in its mode "once".
 RECORDS = """\
@@ -52,6 +52,65 @@ def test_a_recording_that_appears_in_the_run(tmp_path: Path, author: str) -> Non
     assert finding["path"] == "tests/data/label-5.json"
     assert finding["severity"] == ("refuse" if author == "agent" else "warn")
     assert told.exit_code == (1 if author == "agent" else 0)
+
+
+COMPARES = """\
+from pathlib import Path
+import unittest
+
+from shop import label
+
+PLACE = Path(__file__).parent / "data" / "label.txt"
+
+
+class LabelTests(unittest.TestCase):
+    def test_label(self):
+        got = label(3)
+        self.assertEqual(got, PLACE.read_text())
+"""
+PUTS_BACK = """\
+import atexit
+from pathlib import Path
+
+PLACE = Path("tests/data/label.txt")
+
+
+def total(prices):
+    return sum(prices)
+
+
+def label(price):
+    if PLACE.exists():
+        atexit.register(PLACE.write_text, PLACE.read_text())
+        PLACE.write_text(f"{price} EUR")
+    return f"{price} EUR"
+"""
+
+
+@pytest.mark.parametrize("author", ["agent", "person"])
+def test_a_recording_that_is_rewritten_and_put_back(tmp_path: Path, author: str) -> None:
+    """After the run its bytes are what they were; who opened it to write is on record."""
+    shop = Shop.open(tmp_path, {"tests/test_shop.py": COMPARES, "tests/data/label.txt": "3.00 EUR"})
+    if author == "agent":
+        shop.patch({"shop.py": PUTS_BACK})
+        told = shop.gate()
+    else:
+        shop.patch({"shop.py": PUTS_BACK}, branch="fix", author=HUMAN)
+        told = shop.gate("fix")
+    (finding,) = told.findings("fixture-written")
+    assert finding["path"] == "tests/data/label.txt"
+    assert "LabelTests" in finding["nodeid"]
+    assert finding["severity"] == ("refuse" if author == "agent" else "warn")
+    assert author == "person" or told.exit_code == 1
+
+
+def test_tests_of_base_that_rewrite_and_put_back_are_no_finding(tmp_path: Path) -> None:
+    test = COMPARES.replace("        got =", "        PLACE.write_text(PLACE.read_text())\n        got =")
+    shop = Shop.open(tmp_path, {"tests/test_shop.py": test, "tests/data/label.txt": "3.00 EUR"})
+    shop.patch({"shop.py": SHOP + "\n\ndef double(price):\n    return 2 * price\n"})
+    told = shop.gate()
+    assert told.findings("fixture-written") == []
+    assert told.exit_code == 0, told.report["findings"]
 
 
 def test_tests_that_always_leave_files_there_are_no_finding(tmp_path: Path) -> None:
