@@ -92,7 +92,10 @@ def _entry(context: Context, entry: Freeze, *, added: bool) -> Iterator[Finding]
     if found.absent:
         yield _finding(
             f"it freezes a test that does not exist: {found.absent}",
-            f"take the entry out ({remove}), or correct the id",
+            f"correct the id, or take the entry out ({remove})"
+            if added
+            else f"take the entry out ({remove}); a test that was renamed is frozen anew under its new name, with a "
+            "capture of its own (redbucket explain NODEID --captures runs/)",
             nodeid=entry.nodeid,
         )
     elif found.parametrised and "[" not in entry.nodeid:

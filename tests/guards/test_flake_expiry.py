@@ -129,6 +129,19 @@ def test_removing_a_frozen_test_leaves_its_entry_without_one() -> None:
     assert found(BASE, {**edits, "flakes.toml": ""}, agent=False) == []
 
 
+def test_what_follows_from_a_renamed_test_is_said() -> None:
+    """To correct the id alone would not do: the capture is of the old name."""
+    edits = {TEST: "def test_new(): pass\ndef test_y(): pass\n"}
+    (finding,) = found(BASE, edits, agent=False)
+    assert "frozen anew under its new name, with a capture of its own" in finding.remedy
+    assert "correct the id" not in finding.remedy
+    slip = BASE["flakes.toml"] + freeze(f"{TEST}::test_xx")
+    remedies = [
+        f.remedy for f in found(BASE, {"flakes.toml": slip}, agent=False) if f.nodeid == f"{TEST}::test_xx"
+    ]
+    assert any(remedy.startswith("correct the id") for remedy in remedies)
+
+
 def test_an_entry_for_all_rows_of_a_test_covers_none() -> None:
     rows = {**BASE, TEST: "@pytest.mark.parametrize('n', [1])\ndef test_x(n): pass\n"}
     (finding,) = found(rows)
