@@ -16,7 +16,7 @@ from redbucket.app.ending import ended
 from redbucket.app.hand_merge import agents_branch, as_committed, merge_heads
 from redbucket.app.hook_report import note_unprotected, tell
 from redbucket.app.output import finish, say, undo, worst
-from redbucket.app.session import Session, session
+from redbucket.app.session import Session, UserHistory, session
 from redbucket.core.errors import ACCEPTED, Misused, RedbucketError
 from redbucket.core.findings import Severity
 from redbucket.core.marks import marks_of_environment
@@ -59,14 +59,15 @@ def run(
         raise Misused("unknown-hook", f"there is no hook {name!r}", f"known: gate, {', '.join(STATIC)}")
     index = environment.get("GIT_INDEX_FILE")
     with session(folder, Progress(quiet=False, steps=False), index=Path(index) if index else None) as opened:
-        tip = _tip(opened)
+        history = UserHistory(opened.repository)
+        tip = _tip(history)
         if not tip:
             return ACCEPTED  # the first commit of all: there is nothing to judge by
         pushed = _pushed(environment, arguments)
         if pushed == [] and arguments:
             return ACCEPTED  # everything is up to date
-        current = opened.repository.current_branch()
-        protected = _protected(opened, tip, current)
+        current = history.current_branch()
+        protected = _protected(opened, history, tip)
         heads = merge_heads(opened.repository)
         found = offers(environment, pushed or [], heads, opened.repository.has, protected, current)
         if any(offer.base == "HEAD" for offer in found):
@@ -76,9 +77,7 @@ def run(
             if not any(offer.head not in heads for offer in found):
                 code = _judge_by_hand(opened, name, heads, found[0].head_ref, environment, verbose=verbose)
                 return undo(code, way_back(opened.repository))
-        code = worst(
-            [_judge(opened, name, offer, tip, current, environment, verbose=verbose) for offer in found]
-        )
+        code = worst([_judge(opened, name, offer, history, environment, verbose=verbose) for offer in found])
         merging = any(offer.base == "HEAD" for offer in found)
         if merging and len(found) > 1 and code == ACCEPTED:
             # each head by itself may be right, and all of them together wrong
@@ -87,21 +86,20 @@ def run(
         return undo(code, "git merge --abort" if merging else way_back(opened.repository))
 
 
-def _tip(opened: Session) -> str:
+def _tip(history: UserHistory) -> str:
     """Return the commit that HEAD names, "" where there is none yet."""
     try:
-        return opened.repository.resolve("HEAD")
+        return history.resolve("HEAD")
     except Misused as error:
         if error.code != "unborn-branch":
             raise
         return ""
 
 
-def _protected(opened: Session, tip: str, current: str) -> tuple[str, ...]:
+def _protected(opened: Session, history: UserHistory, tip: str) -> tuple[str, ...]:
     """The protected branches by the policy of the default one; HEAD may be the patch itself."""
-    repository = opened.repository
     try:
-        base = find_base(repository, Policy().gate.protected_branches, current)
+        base = find_base(history, Policy().gate.protected_branches)
     except Misused as error:
         if error.code != "no-base":
             raise
@@ -143,8 +141,7 @@ def _judge(
     opened: Session,
     name: str,
     offer: Offer,
-    tip: str,
-    current: str,
+    history: UserHistory,
     environment: Mapping[str, str],
     *,
     verbose: bool,
@@ -152,9 +149,18 @@ def _judge(
     staged = name != "gate" and offer.base is None and offer.head == "HEAD"
     request = Request(base=offer.base, head=offer.head, head_ref=offer.head_ref)
     if staged:
-        request = Request(base=tip, head_ref=current)
+        request = Request(base=history.resolve("HEAD"), head_ref=history.current_branch())
     try:
-        return _report(opened, name, request, environment, staged=staged, lands=offer.lands, verbose=verbose)
+        return _report(
+            opened,
+            name,
+            request,
+            environment,
+            history=history,
+            staged=staged,
+            lands=offer.lands,
+            verbose=verbose,
+        )
     except RedbucketError as error:
         if error.code == "no-base" and (name != "gate" or not offer.lands):
             say(f"redbucket: nothing was judged: {error.reason}; {error.remedy}\n")
@@ -168,6 +174,7 @@ def _report(
     request: Request,
     environment: Mapping[str, str],
     *,
+    history: UserHistory | None = None,
     staged: bool = False,
     lands: bool = True,
     verbose: bool = False,
@@ -175,7 +182,7 @@ def _report(
     if name == "gate":
         report = opened.gate(request)
     else:
-        report = opened.guard(request, STATIC[name], staged=staged)
+        report = opened.guard(request, STATIC[name], staged=staged, history=history)
     report = msgspec.structs.replace(report, command=again(request, staged=staged))
     rules = {f.rule for f in report.findings if f.severity is Severity.REFUSE}
     if not lands and rules == {"merge-conflict"}:

@@ -45,14 +45,31 @@ Noted = TypeVar("Noted", bound=msgspec.Struct)
 
 @dataclass(frozen=True)
 class UserHistory:
-    """The user's repository, with signatures verified where they are asked for."""
+    """The user's repository, with signatures verified where they are asked for.
+
+    What a name stands for is asked once: a ref that moves meanwhile must not have two answers.
+    """
 
     repository: Repository
+    _resolved: dict[str, str] = field(default_factory=dict)
+    _current: list[str] = field(default_factory=list)
 
     @property
     def is_shallow(self) -> bool:
         """True if the history is cut off."""
         return self.repository.is_shallow
+
+    def resolve(self, revision: str) -> str:
+        """Return the id of the commit that ``revision`` names. Raises Misused as ``Repository.resolve`` does."""
+        if revision not in self._resolved:
+            self._resolved[revision] = self.repository.resolve(revision)
+        return self._resolved[revision]
+
+    def current_branch(self) -> str:
+        """Return the short name of the branch that HEAD is on, "" if detached."""
+        if not self._current:
+            self._current.append(self.repository.current_branch())
+        return self._current[0]
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.repository, name)
@@ -266,10 +283,14 @@ class Session:
         staged: bool = False,
         tree: str | None = None,
         scope: str = "",
+        history: UserHistory | None = None,
     ) -> GateReport:
-        """Run the static guards alone, on a range, or on the index (``staged``) or a ``tree`` against HEAD."""
+        """Run the static guards alone, on a range, or on the index (``staged``) or a ``tree`` against HEAD.
+
+        ``history`` is what a caller has asked already.
+        """
         tools = gates.Tools(
-            history=UserHistory(self.repository),  # type: ignore[arg-type]
+            history=history or UserHistory(self.repository),  # type: ignore[arg-type]
             objects=self.scratch,
             bench=lambda subject: self._bench(subject, request),
             say=self.progress.say,

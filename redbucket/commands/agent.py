@@ -357,19 +357,11 @@ class _Objects:
     def tree_of(self, commit: str) -> str:
         return commit
 
-    def tree_view(self, tree: str) -> _View:
-        return _View(self._repository, tree)
+    def entry(self, tree: str, path: str) -> Entry | None:
+        return _listed(self._repository, tree, (path,)).get(path)
 
-
-class _View:
-    def __init__(self, repository: Repository, commit: str) -> None:
-        from redbucket.core.policy import POLICY_NAME
-
-        self._repository = repository
-        self.entries = _listed(repository, commit, (POLICY_NAME,))
-
-    def read(self, path: str) -> bytes:
-        return self._repository.git.run("cat-file", "blob", self.entries[path].oid).out
+    def read(self, oid: str) -> bytes:
+        return self._repository.git.run("cat-file", "blob", oid).out
 
 
 def _listed(

@@ -14,6 +14,7 @@ from redbucket.core.definitions import elements, exported, holds_tests, packages
 from redbucket.core.details import UNCHANGED, Alteration, Detail, Effect, alteration
 from redbucket.core.doctests import doctest_change
 from redbucket.core.functions import compare_functions
+from redbucket.core.plainadditions import plain_additions
 from redbucket.core.plural import plural
 from redbucket.core.pytree import (
     UNREADABLE,
@@ -55,6 +56,20 @@ def altered(
         return Alteration(Effect.CHANGED, changes=(Detail("deletes the file", 1, "", True),))
     if not is_python(path):
         return _other(old, new, path)
+    if path.rpartition("/")[2] != "conftest.py" and (added := plain_additions(old, new)) is not None:
+        return alteration(added, [])
+    return compared(old, new, path, outer_fixtures=outer_fixtures, inherited=inherited)
+
+
+def compared(
+    old: bytes | None,
+    new: bytes,
+    path: str,
+    *,
+    outer_fixtures: Collection[str] | None = (),
+    inherited: Mapping[str, Collection[str]] | None = None,
+) -> Alteration:
+    """Return what ``altered`` does of a Python file that is there, by the two syntax trees."""
     after = parse_anew(new)
     if after is None:
         line, words = syntax_error(new) or (None, "")

@@ -7,6 +7,9 @@ import ast
 from redbucket.core.pytree import dotted
 from redbucket.core.testtree import fixture_of
 
+# The fields that hold statements, or what holds statements in its turn; and the statements that hold none.
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+_SIMPLE = (ast.Expr, ast.Assign, ast.Assert, ast.Return, ast.Import, ast.ImportFrom, ast.Pass, ast.Raise)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # Other decorators may read what the function's arguments are said to be: Hypothesis' given does.
 _HARMLESS = ("pytest", "unittest", "mock", "patch")
@@ -41,15 +44,14 @@ def strip_annotations(tree: ast.Module) -> None:
             local, outer = True, False
         elif isinstance(node, ast.ClassDef):
             local = False
-        for name in node._fields:
-            value = getattr(node, name, None)
-            if not isinstance(value, list):
-                continue
-            for at, child in enumerate(value):
-                if local and isinstance(child, ast.AnnAssign) and child.simple and child.value is not None:
-                    plain = ast.Assign([child.target], child.value, None)
-                    value[at] = ast.copy_location(plain, child)
-                elif isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+        for name in _BLOCKS:
+            block: list[ast.AST] = getattr(node, name, None) or []
+            for at, child in enumerate(block):
+                if isinstance(child, ast.AnnAssign):
+                    if local and child.simple and child.value is not None:
+                        plain = ast.Assign([child.target], child.value, None)
+                        block[at] = ast.copy_location(plain, child)
+                elif not isinstance(child, _SIMPLE):
                     stack.append((child, local, outer))
 
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 ABSENT_MODE = "000000"
 SYMLINK_MODE = "120000"
 GITLINK_MODE = "160000"
+FOLDER_MODE = "040000"
 EXECUTABLE_MODE = "100755"
 FILE_MODE = "100644"
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One path of a tree: its mode and object id."""
 
     mode: str
@@ -34,13 +35,17 @@ class Entry:
         return self.mode == GITLINK_MODE
 
     @property
+    def is_folder(self) -> bool:
+        """True for a folder, which the listing of a whole tree leaves out."""
+        return self.mode == FOLDER_MODE
+
+    @property
     def is_file(self) -> bool:
         """True for a regular file, executable or not."""
         return self.mode.startswith("100")
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """One path that differs between two trees; ``None`` means absent there."""
 
     path: str

@@ -27,6 +27,8 @@ from redbucket.core.wellknown import (
 _REMEMBERED = 20_000  # several guards ask about the same paths, one after the other
 _NAMED_GROUP = re.compile(r"\(\?P<\w+>")
 _WILD = frozenset("*?[]\\!#")
+_RANGES = frozenset("[]\\!#")
+_STARS = re.compile(r"[*?]+")
 
 
 def fold(path: str) -> str:
@@ -68,6 +70,9 @@ class Matcher:
         self._known: dict[str, bool] = {}
         self._folded = _Specs(folded)
         self._exact = None if folded == self.patterns else _Specs(self.patterns)
+        # without ranges and in ASCII, what matches as it is matches in small letters, too
+        text = "".join(self.patterns)
+        self._folds_all = text.isascii() and not _RANGES.intersection(text)
 
     def matches(self, path: str) -> bool:
         """Return whether ``path`` matches in either form. Raises Misused on a bad pattern."""
@@ -84,6 +89,8 @@ class Matcher:
         folded = fold(path)
         if self._folded.match(folded):
             return True
+        if self._folds_all and path.isascii():
+            return False
         if self._exact is not None:
             return self._exact.match(path)
         return folded != path and self._folded.match(path)
@@ -100,13 +107,16 @@ class AnyOf:
 
     def matches(self, path: str) -> bool:
         """Return whether ``path`` matches one of the lists. Raises Misused on a bad pattern."""
-        return any(matcher.matches(path) for matcher in self._matchers)
+        for matcher in self._matchers:  # noqa: SIM110 (a generator for each of 10,000 paths takes as long as the match)
+            if matcher.matches(path):
+                return True
+        return False
 
 
 class _Specs:
-    """Patterns grouped by a folder or file name that each can't do without.
+    """Patterns grouped by what a path can't do without: a folder's or a file's name, or a piece of one.
 
-    Most paths have none of these names, so most patterns are never tried:
+    Most paths have none of these, so most patterns are never tried:
     classifying 100,000 paths takes a third of the time.
     """
 
@@ -114,26 +124,37 @@ class _Specs:
         self._patterns = patterns
         # a pattern that takes back ("!") counts only in its order among all the others
         ordered = any(pattern.startswith("!") for pattern in patterns)
-        self._needs = tuple("" if ordered else _needed_name(pattern) for pattern in patterns)
-        self._names = frozenset(self._needs) - {""}
-        self._always = tuple(p for p, need in zip(patterns, self._needs, strict=True) if not need)
+        needs = [("", "") if ordered else _needed(pattern) for pattern in patterns]
+        self._needs = tuple(needs)
+        self._names = frozenset(name for name, _ in needs) - {""}
+        self._pieces = tuple({piece for _, piece in needs} - {""})
+        self._chosen: dict[tuple[frozenset[str], str], Callable[[str], object] | None] = {}
 
     def match(self, path: str) -> bool:
         """Return whether the patterns match ``path`` as it is."""
         found = self._names.intersection(path.split("/"))
-        chosen = self._always
-        if found:
+        pieces = [piece for piece in self._pieces if piece in path]
+        key = found, "/".join(pieces)
+        if key not in self._chosen:
             chosen = tuple(
-                p for p, need in zip(self._patterns, self._needs, strict=True) if not need or need in found
+                pattern
+                for pattern, (name, piece) in zip(self._patterns, self._needs, strict=True)
+                if (name in found if name else not piece or piece in pieces)
             )
-        return bool(chosen) and bool(_compiled(chosen)(path))
+            self._chosen[key] = _compiled(chosen) if chosen else None
+        whole = self._chosen[key]
+        return whole is not None and bool(whole(path))
 
 
-def _needed_name(pattern: str) -> str:
-    """Return a segment of ``pattern`` without wildcards, "" if it has none."""
+def _needed(pattern: str) -> tuple[str, str]:
+    """Return a segment of ``pattern`` without wildcards, or else the longest piece of one; "" for what it lacks."""
     if pattern != pattern.strip() or pattern.startswith("#"):
-        return ""
-    return next((part for part in pattern.split("/") if part and not _WILD.intersection(part)), "")
+        return "", ""
+    parts = pattern.split("/")
+    name = next((part for part in parts if part and not _WILD.intersection(part)), "")
+    if name or _RANGES.intersection(pattern):
+        return name, ""
+    return "", max((piece for part in parts for piece in _STARS.split(part)), key=len)
 
 
 class JudgeSide:
@@ -157,6 +178,7 @@ class JudgeSide:
             *(f"/{literal(path)}" for path in (*scripts(policy), *([signers] if signers else ()))),
         )
         self._protected = AnyOf(PROTECTED, named, policy.fixtures.manifests, policy.protect.paths)
+        self._known_tests: dict[str, bool] = {}
         self._judges = AnyOf(
             tests,
             policy.fixtures.paths,
@@ -168,6 +190,14 @@ class JudgeSide:
 
     def is_test(self, path: str) -> bool:
         """Return whether ``path`` is a test, or code or documentation among the tests."""
+        known = self._known_tests.get(path)
+        if known is None:
+            if len(self._known_tests) >= _REMEMBERED:
+                self._known_tests.clear()
+            known = self._known_tests[path] = self._is_test(path)
+        return known
+
+    def _is_test(self, path: str) -> bool:
         return (
             self._tests.matches(path)
             and not self.is_test_config(path)

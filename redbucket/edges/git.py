@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
@@ -75,6 +75,35 @@ class Caller:
         if process.returncode not in ok:
             raise failure(words, process.returncode, message) from _cause(command, process.returncode, err)
         return Done(process.returncode, out, message)
+
+    @contextlib.contextmanager
+    def reading(self, *words: str, stdin: bytes) -> Iterator[IO[bytes]]:
+        """Give what ``git words`` prints as it comes; a command that is left before its end is ended.
+
+        How it ends is not looked at: the reader knows what must be there.
+        """
+        command = [*self._command, *words]
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=self.folder,
+                env=self._environment,
+            )
+        except OSError as problem:
+            raise _cannot_start(command, problem) from problem
+        assert process.stdin is not None
+        assert process.stdout is not None
+        feeder = Thread(target=_feed, args=(process.stdin, stdin), daemon=True)
+        with process:
+            feeder.start()
+            try:
+                yield process.stdout
+            finally:
+                process.kill()
+                feeder.join()
 
     def start(self, *words: str) -> Any:
         """Start a long-lived command with pipes for input and output; it ends when it goes out of scope."""

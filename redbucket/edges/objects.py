@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
-from io import BytesIO
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import IO, Any, TypeVar
 
 from redbucket.core.errors import Undecided
@@ -23,9 +23,6 @@ _PART = 1024 * 1024
 # The long-lived process is GitPython's, whose import costs what thirty short processes do: a hook that asks
 # a few times, for however many blobs, is over before it pays.
 _ALONE = 12
-# What one short process is asked for at once: its bytes are in memory twice for a moment.
-_FEW = 20
-_PORTION_BYTES = 16 * 1024 * 1024
 _T = TypeVar("_T")
 _Take = Callable[[str, int, IO[bytes]], _T]
 
@@ -66,27 +63,11 @@ class Objects:
         """Read blobs in one go for those who ask later, as many as can be kept."""
         with self._lock:
             wanted = [oid for oid in dict.fromkeys(oids) if oid not in self._cache]
-            for chunk in self._portions(wanted) if len(wanted) > _FEW else [wanted]:
-                if self._held >= _PREFETCH_BYTES:
-                    return
-                for oid, content in self._ask(chunk):
+            with contextlib.closing(self._ask(wanted)) as answers:
+                for oid, content in answers:
                     self._keep(oid, content)
-
-    def _portions(self, wanted: list[str]) -> Iterator[list[str]]:
-        """Yield what can be kept of many blobs, some at a time: a short process hands over all that it is asked."""
-        sizes = self.sizes(wanted)
-        chunk: list[str] = []
-        total = 0
-        for oid in wanted:
-            if sizes[oid] > _CACHED_BLOB:
-                continue
-            chunk.append(oid)
-            total += sizes[oid]
-            if total > _PORTION_BYTES:
-                yield chunk
-                chunk, total = [], 0
-        if chunk:
-            yield chunk
+                    if self._held >= _PREFETCH_BYTES:
+                        return
 
     def sizes(self, oids: Iterable[str]) -> dict[str, int]:
         """Return the size in bytes of each object. Raises Undecided "missing-object"."""
@@ -125,24 +106,23 @@ class Objects:
             process.stdout.close()
             process.wait()
 
-    def _ask(self, wanted: list[str]) -> Iterator[tuple[str, bytes]]:
+    def _ask(self, wanted: list[str]) -> Generator[tuple[str, bytes], None, None]:
         if wanted and self._process is None and self._alone < _ALONE:
             self._alone += 1
             return self._at_once(wanted)
         return self._in_turn(wanted)
 
-    def _at_once(self, wanted: list[str]) -> Iterator[tuple[str, bytes]]:
+    def _at_once(self, wanted: list[str]) -> Generator[tuple[str, bytes], None, None]:
         """Ask a process that ends after this one question."""
         request = "".join(f"{oid}\n" for oid in wanted).encode("ascii")
-        done = self._git.run("cat-file", "--batch", "--buffer", stdin=request, ok=(0, 128))
-        stream = BytesIO(done.out)
-        for oid in wanted:
-            answer = self._answer(oid, _content, stream)
-            if isinstance(answer, Undecided):
-                raise answer
-            yield oid, answer
+        with self._git.reading("cat-file", "--batch", "--buffer", stdin=request) as stream:
+            for oid in wanted:
+                answer = self._answer(oid, _content, stream)
+                if isinstance(answer, Undecided):
+                    raise answer
+                yield oid, answer
 
-    def _in_turn(self, wanted: list[str]) -> Iterator[tuple[str, bytes]]:
+    def _in_turn(self, wanted: list[str]) -> Generator[tuple[str, bytes], None, None]:
         for at in range(0, len(wanted), _CHUNK):
             yield from self._chunk(wanted[at : at + _CHUNK], _content)
 

@@ -8,6 +8,7 @@ import tempfile
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 
@@ -108,8 +109,18 @@ class Scratch:
             known = self._entries[tree] = self._derived(tree) or self._listed(tree)
         return known
 
+    def entry(self, tree: str, path: str) -> Entry | None:
+        """Return what stands at one path of a tree, None for nothing: a big tree is not listed for one file."""
+        if tree in self._entries:
+            return self._entries[tree].get(path)
+        found = self._rows("ls-tree", "-z", "--full-tree", tree, "--", path).get(path)
+        return None if found is None or found.is_folder else found
+
     def _listed(self, tree: str) -> dict[str, Entry]:
-        out = self.git.run("ls-tree", "-r", "-z", "--full-tree", tree).out
+        return self._rows("ls-tree", "-r", "-z", "--full-tree", tree)
+
+    def _rows(self, *words: str) -> dict[str, Entry]:
+        out = self.git.run(*words).out
         # decoded and cut as a whole: one call for each of 20,000 paths costs more than git does
         rows = [row.partition("\t") for row in os.fsdecode(out).split("\0")[:-1]]
         return {path: Entry(meta[:6], meta[meta.rindex(" ") + 1 :]) for meta, _, path in rows}
@@ -245,7 +256,7 @@ class TreeView:
         self._scratch = scratch
         self.tree = tree
 
-    @property
+    @cached_property
     def entries(self) -> Mapping[str, Entry]:
         """Every file, link and submodule of the tree, by path."""
         return self._scratch.entries(self.tree)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from redbucket.core.patch import Change, Commit, Entry, Hunk
-from redbucket.core.records import Run
-from redbucket.core.runspec import RunSpec
-from redbucket.guards.context import TreeView
+# Only named here: a static hook runs no tests, and must start quickly.
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from redbucket.core.patch import Change, Commit, Entry, Hunk
+    from redbucket.core.records import Run
+    from redbucket.core.runspec import RunSpec
+    from redbucket.guards.context import TreeView
 
 
 class Merged(Protocol):
@@ -72,6 +75,12 @@ class Objects(Protocol):
 
     def entries(self, tree: str) -> dict[str, Entry]:
         """Return every file of a tree."""
+
+    def entry(self, tree: str, path: str) -> Entry | None:
+        """Return what stands at one path of a tree, None for nothing; the others are not listed."""
+
+    def read(self, oid: str) -> bytes:
+        """Return a blob's exact bytes, or raise Undecided."""
 
     def diff(self, one: str, other: str) -> tuple[Change, ...]:
         """Return what differs between two trees."""

@@ -50,8 +50,7 @@ def no_base(history: Branches, branches: tuple[str, ...], current: str) -> Misus
 
 def policy_at(objects: Objects, commit: str) -> Policy:
     """Return the policy at a commit, the documented defaults where it has none."""
-    view = objects.tree_view(objects.tree_of(commit))
-    entry = view.entries.get(POLICY_NAME)
+    entry = objects.entry(objects.tree_of(commit), POLICY_NAME)
     if entry is None:
         return Policy()
     if not entry.is_file:
@@ -60,7 +59,7 @@ def policy_at(objects: Objects, commit: str) -> Policy:
             f"{POLICY_NAME} at {commit[:12]} is a link or a submodule",
             "make it a regular file",
         )
-    return parse(view.read(POLICY_NAME), f"{POLICY_NAME} at {commit[:12]}")
+    return parse(objects.read(entry.oid), f"{POLICY_NAME} at {commit[:12]}")
 
 
 def policy_or_defaults(objects: Objects, commit: str) -> Policy:

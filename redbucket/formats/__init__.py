@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
+from typing import cast
 
-from redbucket.core.report import GateReport
-from redbucket.formats import as_json, github, junit, markdown, sarif, text
 
+def _of(module: str) -> Callable[..., str]:
+    """Return the ``render`` of a module that is imported when it is asked for: a hook that accepts says nothing."""
 
-def _html(report: GateReport, *, width: int = 80, color: bool = False, verbose: bool = False) -> str:
-    """Return ``report`` as HTML; the template engine is imported by whoever asks for it."""
-    from redbucket.formats.html import render
+    def render(*args: object, **options: object) -> str:
+        return cast("str", import_module(f"{__name__}.{module}").render(*args, **options))
 
-    return render(report, width=width, color=color, verbose=verbose)
+    return render
 
 
 FORMATS: dict[str, Callable[..., str]] = {
-    "text": text.render,
-    "json": as_json.render,
-    "sarif": sarif.render,
-    "junit": junit.render,
-    "markdown": markdown.render,
-    "html": _html,
-    "github": github.render,
+    "text": _of("text"),
+    "json": _of("as_json"),
+    "sarif": _of("sarif"),
+    "junit": _of("junit"),
+    "markdown": _of("markdown"),
+    "html": _of("html"),
+    "github": _of("github"),
 }

@@ -44,7 +44,7 @@ def altered_files(context: Context, judge_side: Sides) -> tuple[tuple[str, Alter
     inherited = _inherited(context, judge_side)
     for path in sorted(context.agent_paths):
         name = path.rsplit("/", 1)[-1]
-        if judge_side.is_protected(path) or not (judge_side.is_test(path) or name == "conftest.py"):
+        if not (judge_side.is_test(path) or name == "conftest.py") or judge_side.is_protected(path):
             continue
         alteration = _of_path(context, path, judge_side, inherited)
         if alteration.effect is not Effect.NOTHING:

@@ -13,7 +13,7 @@ from redbucket.core.doctests import doctest_change
 from redbucket.core.findings import DOCTESTS, MEND, Finding, Severity
 from redbucket.core.pytree import UNREADABLE, is_python, syntax_error
 from redbucket.guards.alterations import REMEDY, Sides, altered_files
-from redbucket.guards.context import Context
+from redbucket.guards.context import MANY_FILES, Context
 from redbucket.guards.remedies import ENDORSE
 
 RULE = "altered-test"
@@ -70,16 +70,12 @@ def _doctests(context: Context, judge_side: Sides, level: Severity) -> Iterator[
     """Doctests in product files count in full only where base runs doctests at all; texts where it names them."""
     runs: bool | None = None
     globs: list[str] | None = None
-    for path in sorted(context.agent_paths):
-        old, new = context.base.entries.get(path), context.head.entries.get(path)
-        if judge_side.is_judge(path) or old is None or not old.is_file:
-            continue
+    for path in _documented(context, judge_side):
+        new = context.head.entries.get(path)
         if path.endswith(_TEXTS):
             globs = _globs(context) if globs is None else globs
             if not any(_matches(path, glob) for glob in globs):
                 continue
-        elif not is_python(path):
-            continue
         after = context.head.read(path) if new and new.is_file else None
         change = doctest_change(context.base.read(path), after, path)
         if change.effect is Effect.CHANGED:
@@ -99,6 +95,28 @@ def _doctests(context: Context, judge_side: Sides, level: Severity) -> Iterator[
             yield found
         elif change.effect is Effect.ADDITIVE:
             yield _finding(path, Severity.NOTE, "only adds doctests", change.additions)
+
+
+def _documented(context: Context, judge_side: Sides) -> list[str]:
+    """Return the paths of the product that may hold doctests, in order.
+
+    Of very many, those that hold one in base: that others gain one is a note at most, and to read them all takes longer
+    than all the rest of a hook.
+    """
+    entries = context.base.entries
+    paths = [
+        path
+        for path in sorted(context.agent_paths)
+        if (is_python(path) or path.endswith(_TEXTS))
+        and (old := entries.get(path)) is not None
+        and old.is_file
+        and not judge_side.is_judge(path)
+    ]
+    if len(paths) > MANY_FILES:
+        context.base.prefetch(paths)
+        paths = [path for path in paths if b">>>" in context.base.read(path)]
+        context.head.prefetch(paths)
+    return paths
 
 
 def _mended(found: Finding, others: str) -> Finding:

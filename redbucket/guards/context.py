@@ -9,6 +9,9 @@ from typing import Protocol
 from redbucket.core.patch import Entry, Patch
 from redbucket.core.policy import Policy
 
+# Of a patch with more files than that, notes are not worked out one by one: nobody reads them.
+MANY_FILES = 500
+
 
 class TreeView(Protocol):
     """One tree, by path. Blobs are read from git objects, never from a work tree."""

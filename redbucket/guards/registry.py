@@ -9,7 +9,7 @@ from typing import cast
 from redbucket.core.errors import Misused
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.paths import JudgeSide
-from redbucket.guards.context import Context
+from redbucket.guards.context import MANY_FILES, Context
 from redbucket.guards.remedies import fitted
 
 # Modules are imported when they are asked for: a hook pays for its own guard only.
@@ -35,6 +35,8 @@ _READERS = frozenset(
         *("flake-expiry", "runner-tamper", "git-trap", "one-example"),
     }
 )
+# Of these, those that read head's tests, and of the product, where that is large, what is worth it by what base has.
+_TEST_READERS = frozenset({"altered-test", "weakened-test", "untrusted-test", "flake-expiry"})
 _ORDER = {Severity.REFUSE: 0, Severity.WARN: 1, Severity.NOTE: 2}
 
 
@@ -63,4 +65,11 @@ def _prefetch(context: Context, judge: JudgeSide, readers: frozenset[str]) -> No
     mine = context.agent_paths if readers - {"flake-expiry"} else frozenset()
     sources = [change.path for change in context.patch.changes if is_python(change.path)]
     context.base.prefetch([path for path in sources if path in mine])
-    context.head.prefetch([path for path in sources if path in mine or (marks and judge.is_test(path))])
+    all_mine = len(sources) <= MANY_FILES or bool(readers - _TEST_READERS)
+    context.head.prefetch(
+        [
+            path
+            for path in sources
+            if (all_mine and path in mine) or ((marks or path in mine) and judge.is_test(path))
+        ]
+    )

@@ -6,12 +6,10 @@ from redbucket.core.findings import Finding, Severity
 from redbucket.core.testtree import WHOLE
 from redbucket.core.untrusted import Untrusted, untrusted_tests
 from redbucket.guards.alterations import Sides
-from redbucket.guards.context import Context
+from redbucket.guards.context import MANY_FILES, Context
 from redbucket.guards.remedies import ENDORSE
 
 RULE = "untrusted-test"
-# Files: beyond that the tests are not named one by one.
-MOST = 500
 _REMEDY = f"nothing to do: it is run and listed, and does not count; to make it count, {ENDORSE}"
 
 
@@ -28,7 +26,7 @@ def check(context: Context, judge_side: Sides) -> list[Finding]:
     than all the rest of a hook.
     """
     mine = [path for path in context.agent_paths if judge_side.is_test(path) and path in context.head.entries]
-    if len(mine) > MOST:
+    if len(mine) > MANY_FILES:
         return [_of_file(context, path) for path in sorted(mine)]
     found = []
     for (path, name), why in untrusted(context, judge_side).items():
@@ -54,6 +52,7 @@ def _of_file(context: Context, path: str) -> Finding:
         rule=RULE,
         severity=Severity.NOTE,
         path=path,
-        reason=f"{how} by the patch, which touches more than {MOST} test files: its tests are not listed one by one",
+        reason=f"{how} by the patch, which touches more than {MANY_FILES} test files: its tests are not listed one "
+        "by one",
         remedy=_REMEDY.format(path=path),
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from redbucket.guards.untrusted_test import MOST, check, untrusted
+from redbucket.guards.context import MANY_FILES
+from redbucket.guards.untrusted_test import check, untrusted
 from tests.guards.contexts import SIDE, context, severities
 
 TEST = "tests/test_a.py"
@@ -41,7 +42,7 @@ def test_it_never_refuses() -> None:
 
 
 def test_very_many_files_are_listed_by_file() -> None:
-    edits = {f"tests/test_{number}.py": "def test_x():\n    assert 1\n" for number in range(MOST)}
+    edits = {f"tests/test_{number}.py": "def test_x():\n    assert 1\n" for number in range(MANY_FILES)}
     more = {**edits, TEST: BASE[TEST] + "\ndef test_c():\n    assert 1\n"}
     by_test = {finding.nodeid for finding in check(context(BASE, edits), SIDE)}
     by_file = {finding.path: finding for finding in check(context(BASE, more), SIDE)}
