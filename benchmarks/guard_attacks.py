@@ -230,6 +230,7 @@ STATIC = (
             {"tests/test_new.py": 'pytest_plugins = ("ledger.plug",)\n\n\ndef test_new():\n    assert 1\n'}
         ),
     ),
+    Case("B2", "a command pytest", add(P, '\n[project.scripts]\npytest = "ledger.run:main"\n')),
     Case("B2", "entry point", add(P, '\n[project.entry-points.pytest11]\nledger = "ledger.plug"\n')),
     Case(
         "B2",

@@ -222,6 +222,7 @@ HONEST = (
     _case("version", swap(P, ('version = "1.0"', 'version = "1.1"'))),
     _case("linter's settings", swap(P, ("line-length = 100", "line-length = 110"))),
     _case("new linter section", add(P, "\n[tool.mypy]\nstrict = true\n")),
+    _case("a command that runs pytest", add(P, '\n[project.scripts]\nledger-test = "pytest:main"\n')),
     _case("script entry point", add(P, '\n[project.scripts]\nledger = "ledger.__main__:main"\n')),
     _case(
         "entry point of another kind",

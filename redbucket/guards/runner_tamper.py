@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from redbucket.core.commandnames import DESCRIPTIONS, RUNNERS, command_names
 from redbucket.core.findings import Finding, Severity
 from redbucket.core.foreign_config import judging_changes
 from redbucket.core.importnames import is_binary_module
@@ -74,6 +75,7 @@ def check(context: Context, judge: JudgeSide) -> list[Finding]:
         found += _registered(path, old, new)
         found += _loaded(path, old, new, product=not judge.is_judge(path))
     found += _environments(context)
+    found += _commands(context, judge)
     found += shadows(context, judge)
     found += packages(context)
     found += _locks(context, judge)
@@ -96,6 +98,20 @@ def _environments(context: Context) -> Iterator[Finding]:
                 "commits a Python environment: tests are started by one's interpreter, and not looked for in it",
             )
             return
+
+
+def _commands(context: Context, judge: JudgeSide) -> Iterator[Finding]:
+    """Commands of the package that take the place of what tests are run with, once it is installed."""
+    run = judge.policy.run
+    programs = {words[0].rpartition("/")[2].lower() for words in (run.command, *run.prepare) if words}
+    for path in sorted(context.agent_paths):
+        if path.rpartition("/")[2].lower() not in DESCRIPTIONS or judge.is_judge(path):
+            continue
+        old, new = _bytes(context.base, path), _bytes(context.head, path)
+        fresh = command_names(path, new) - command_names(path, old)
+        if taken := sorted(fresh & (RUNNERS | programs)):
+            what = f"installs a command {', '.join(taken)} of its own, which tests are run with"
+            yield _refuse(path, what, _line(new, *taken))
 
 
 def _bytes(tree: TreeView, path: str) -> bytes | None:

@@ -101,6 +101,22 @@ REFUSED: dict[str, dict[str, Content]] = {
     "entry point, setup.py": {
         "setup.py": "from setuptools import setup\nsetup(entry_points=dict(pytest11=['a=b']))\n"
     },
+    "a command pytest": added("pyproject.toml", '[project.scripts]\npytest = "lib:main"\n'),
+    "a command Pytest, poetry": added("pyproject.toml", '[tool.poetry.scripts]\nPytest = "lib:main"\n'),
+    "a command python, entry points": added(
+        "pyproject.toml", '[project.entry-points.console_scripts]\npython = "lib:main"\n'
+    ),
+    "a command, setup.cfg": added(
+        "setup.cfg", "[options.entry_points]\nconsole_scripts =\n    py.test = lib:main\n"
+    ),
+    "a script, setup.cfg": added("setup.cfg", "[options]\nscripts =\n    bin/coverage\n"),
+    "a command, setup.py": {
+        "setup.py": "from setuptools import setup\nsetup(entry_points={'console_scripts': ['pytest=lib:main']})\n"
+    },
+    "a command, setup.py, one text": {
+        "setup.py": "from setuptools import setup\nsetup(entry_points='[console_scripts]\\ntox = lib:main')\n"
+    },
+    "a script, setup.py": {"setup.py": "from setuptools import setup\nsetup(scripts=['bin/pytest'])\n"},
     "entry point, egg-info": {"src/lib.egg-info/entry_points.txt": "[pytest11]\nlib = lib.plug\n"},
     "a plugin taken away": {"plug.egg-info/entry_points.txt": None},
     "pytest_plugins": {"tests/test_new.py": "pytest_plugins = ['lib.plug']\n"},
@@ -176,6 +192,10 @@ HONEST: dict[str, dict[str, Content]] = {
     "linter": changed("pyproject.toml", ("line-length = 100", "line-length = 110")),
     "comment in coverage": added("inner/.coveragerc", "# more\n"),
     "scripts": added("pyproject.toml", '[project.scripts]\nlib = "lib:main"\n'),
+    "scripts of setup.py": {
+        "setup.py": "from setuptools import setup\n"
+        "setup(scripts=['bin/lib'], entry_points={'console_scripts': ['lib-pytest=pytest:main']})\n"
+    },
     "other entry points": added("pyproject.toml", '[project.entry-points.lib]\nx = "lib:x"\n'),
     "explicit index": added(
         "pyproject.toml", "[[tool.uv.index]]\nurl = 'https://example.org'\nexplicit = true\n"
