@@ -113,6 +113,8 @@ def shape(node: ast.AST | list[ast.stmt] | list[ast.expr] | None) -> str:
         elif isinstance(item, list):
             # ``pass`` does nothing: a body of it alone is a body of a docstring alone
             parts = [part for part in item if type(part) is not ast.Pass]
+            if any(type(part) is ast.ImportFrom for part in parts):
+                parts = _one_by_one(parts)
             out.append(f"[{len(parts)}")
             stack.extend(reversed(parts))
         elif item is None:
@@ -122,6 +124,33 @@ def shape(node: ast.AST | list[ast.stmt] | list[ast.expr] | None) -> str:
         else:
             out.append(_constant(item))
     return " ".join(out)
+
+
+def _one_by_one(body: list[Any]) -> list[Any]:
+    """Return statements with each name that is imported from a module by itself, in the order of the names.
+
+    ``from a import c, b`` does the same as ``from a import b`` before ``from a import c``.
+    """
+    parts: list[Any] = []
+    run: list[ast.ImportFrom] = []
+    for part in [*body, None]:
+        if run and not (
+            type(part) is ast.ImportFrom and (part.module, part.level) == (run[0].module, run[0].level)
+        ):
+            parts += _sorted(run)
+            run = []
+        if type(part) is ast.ImportFrom:
+            run += [ast.ImportFrom(part.module, [alias], part.level) for alias in part.names]
+        elif part is not None:
+            parts.append(part)
+    return parts
+
+
+def _sorted(run: list[ast.ImportFrom]) -> list[ast.ImportFrom]:
+    bound = [node.names[0].asname or node.names[0].name for node in run]
+    if "*" in bound or len({*bound}) < len(bound):
+        return run
+    return [node for _, node in sorted(zip(bound, run, strict=True), key=lambda pair: pair[0])]
 
 
 def kept_shape(node: ast.AST) -> str:

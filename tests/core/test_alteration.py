@@ -113,6 +113,10 @@ HONEST_ADDITIONS = {
     "assertion appended": (SUM, SUM + "    assert f(2) == 3\n"),
     "statements and assertion appended": (SUM, SUM + "    other = f(2)\n    assert other == 3\n"),
     "assertion between": ("    value = f(1)\n", "    value = f(1)\n    assert value\n"),
+    "an expected exception between": (
+        "    value = f(1)\n",
+        "    value = f(1)\n    pytest.raises(ValueError, f, 'x')\n    pytest.raises(ValueError, g('x').run)\n",
+    ),
     "what a block gives is kept and looked at": (
         'match="bad"):\n        g(-1)\n',
         'match="bad") as caught:\n        g(-1)\n    assert caught.value.args\n',
@@ -738,3 +742,24 @@ def test_type_aliases_of_a_newer_python_are_values() -> None:
     with newer_python(lambda _: (NEW, None, "")):
         told = altered(b"", b"type = = X\n", "tests/test_a.py")
     assert [detail.text for detail in told.additions] == ["adds value X"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "pytest.raises(ValueError, setattr, lib, 'f', g)",
+        "pytest.raises(ValueError, lib.__dict__.update, f=g)",
+        "self.assertRaises(ValueError, setattr, lib, 'f', g)",
+        "self.assertRaises(ValueError, _bend)",
+        "pytest.raises(ValueError, _bend)",
+        "pytest.raises(ValueError)",
+        "pytest.warns(UserWarning, exec, 'x')",
+        "pytest.raises(ValueError, monkeypatch.setattr, lib, 'f', g)",
+    ],
+)
+def test_what_an_expected_exception_calls_is_looked_at(call: str) -> None:
+    old = "import lib\nfrom lib import f, g\n\ndef test_a(self, monkeypatch):\n    x = 1\n    assert f(x)\n"
+    more = "\ndef _bend():\n    lib.f = g\n    raise ValueError\n"
+    new = old.replace("    x = 1\n", f"    x = 1\n    {call}\n") + more
+    assert judge(new, old=old + more).effect is Effect.CHANGED
+    assert judge(new, old=old).effect is Effect.CHANGED

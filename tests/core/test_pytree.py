@@ -16,6 +16,8 @@ SAME = [
     ("def f():\n    '''Doc.'''\n    return 1", "def f():\n    return 1"),
     ("'''Doc.'''\nx = 1", "'''Other.'''\nx = 1"),
     ("x = [1,\n 2]", "x = [1, 2,]"),
+    ("def f():\n    from a import b, c as d", "def f():\n    from a import c as d\n    from a import b"),
+    ("from a import b\nfrom a import c", "from a import (\n    c,\n    b,\n)"),
     ("# -*- coding: latin-1 -*-\nx = 1", "x = 1"),
 ]
 DIFFERENT = [
@@ -31,6 +33,12 @@ DIFFERENT = [
     ("'''PYTEST_DONT_REWRITE'''\nx = 1", "x = 1"),
     ("global_x = ['a', 'b']", "global_x = ['a b']"),
     ("x = -1", "x = 1"),
+    ("from a import b, c", "from a import b\nf()\nfrom a import c"),
+    ("from a import b, c", "from a import c, d"),
+    ("from a import b as x, c as x", "from a import c as x, b as x"),
+    ("from a import b, c", "from .a import b, c"),
+    ("from a import b\nfrom c import b", "from c import b\nfrom a import b"),
+    ("from a import b\nfrom a import *", "from a import *\nfrom a import b"),
     ("if a:\n    pass\nelse:\n    b", "if a:\n    pass\nb"),
 ]
 HOSTILE = [
