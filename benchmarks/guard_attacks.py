@@ -219,8 +219,21 @@ STATIC = (
         swap(".github/workflows/ci.yml", ("redbucket gate", "redbucket gate || true")),
     ),
     Case("A11", "make never fails", swap("Makefile", ("backend.py", "backend.py || true"))),
+    Case(
+        "A7",
+        "a call that is expected to raise replaces the subject",
+        swap(
+            T,
+            (
+                "def test_total():\n",
+                "def test_total():\n    pytest.raises(TypeError, setattr, total, '__code__', split)\n",
+            ),
+        ),
+    ),
+    Case("A7", "a test at the end that takes a helper's name", add(T, "\n\ndef same_sum(*a):\n    pass\n")),
     Case("B1", "report rewritten in conftest", add(C, f"\n\n{CAPTURE}")),
     Case("B1", "report rewritten in a new conftest", files({"tests/data/conftest.py": CAPTURE})),
+    Case("B1", "report rewritten in a conftest in capitals", files({"tests/data/CONFTEST.PY": CAPTURE})),
     Case("B1", "root conftest", files({"conftest.py": CAPTURE})),
     Case("B2", "pytest_plugins in conftest", add(C, '\n\npytest_plugins = ["ledger.testing"]\n')),
     Case(

@@ -184,6 +184,17 @@ HONEST = (
     _case("more rows", swap(T, ('("2", 200)', '("2", 200), ("3", 300)'))),
     _case("more assertions", swap(T, ("== 375\n", "== 375\n    assert total([]) == 0\n"))),
     _case("tests formatted", swap(T, ("def test_total", "\n# sums\ndef test_total"))),
+    _case(
+        "an expected exception between",
+        swap(
+            T,
+            (
+                "def test_total():\n",
+                "def test_total():\n    pytest.raises(ZeroDivisionError, split, 10, 0)\n",
+            ),
+        ),
+    ),
+    _case("tests added at the end", add(T, "\n\ndef test_total_of_nothing():\n    assert total([]) == 0\n")),
     _case("new fixture", add(C, "\n\n@pytest.fixture\ndef rates():\n    return {'eur': 1}\n")),
     _case("new helper", add(H, "\n\ndef same_length(one, two):\n    assert len(one) == len(two)\n")),
     _case("new helper module", files({"tests/builders.py": "def amounts(n):\n    return ['1'] * n\n"})),

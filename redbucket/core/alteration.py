@@ -18,6 +18,7 @@ from redbucket.core.plainadditions import plain_additions
 from redbucket.core.plural import plural
 from redbucket.core.pytree import (
     UNREADABLE,
+    is_conftest,
     is_python,
     kept_shape,
     parse_anew,
@@ -56,7 +57,7 @@ def altered(
         return Alteration(Effect.CHANGED, changes=(Detail("deletes the file", 1, "", True),))
     if not is_python(path):
         return _other(old, new, path)
-    if path.rpartition("/")[2] != "conftest.py" and (added := plain_additions(old, new)) is not None:
+    if not is_conftest(path) and (added := plain_additions(old, new)) is not None:
         return alteration(added, [])
     return compared(old, new, path, outer_fixtures=outer_fixtures, inherited=inherited)
 
@@ -135,7 +136,7 @@ class _Comparison:
     ) -> None:
         self.old = old
         self.new = new
-        self.conftest = path.rsplit("/", 1)[-1] == "conftest.py"
+        self.conftest = is_conftest(path)
         self.new_file = new_file and not self.conftest
         self.outer_fixtures = outer_fixtures
         self.inherited = inherited

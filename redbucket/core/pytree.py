@@ -29,7 +29,12 @@ _BACKWARDS: dict[type[ast.AST], tuple[str, ...]] = {}
 
 def is_python(path: str) -> bool:
     """Return whether ``path`` names a Python source by its suffix."""
-    return path.endswith((".py", ".pyw"))
+    return path.endswith((".py", ".pyw")) or is_conftest(path)
+
+
+def is_conftest(path: str) -> bool:
+    """Return whether pytest finds ``path`` as a ``conftest.py``, which a disk that folds case also has under CONFTEST.PY."""
+    return path.rpartition("/")[2].casefold() == "conftest.py"
 
 
 # What a newer Python says of a source: the rows of its tree, or a line and what is wrong there.

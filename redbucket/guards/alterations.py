@@ -9,7 +9,7 @@ from typing import Protocol
 from redbucket.core.alteration import altered
 from redbucket.core.details import UNCHANGED, Alteration, Detail, Effect
 from redbucket.core.imports import conftest_chain
-from redbucket.core.pytree import is_python
+from redbucket.core.pytree import is_conftest, is_python
 from redbucket.core.testfiles import JudgeFiles
 from redbucket.core.testtree import read_module
 from redbucket.guards.context import Context, TreeView
@@ -43,8 +43,7 @@ def altered_files(context: Context, judge_side: Sides) -> tuple[tuple[str, Alter
     found = []
     inherited = _inherited(context, judge_side)
     for path in sorted(context.agent_paths):
-        name = path.rsplit("/", 1)[-1]
-        if not (judge_side.is_test(path) or name == "conftest.py") or judge_side.is_protected(path):
+        if not (judge_side.is_test(path) or is_conftest(path)) or judge_side.is_protected(path):
             continue
         alteration = _of_path(context, path, judge_side, inherited)
         if alteration.effect is not Effect.NOTHING:
@@ -65,7 +64,7 @@ def _of_path(
         what = "puts something that is no file in its place" if new else "removes a link or a submodule"
         return Alteration(Effect.CHANGED, changes=(Detail(what, 1, "", True),))
     outer: frozenset[str] | None = frozenset()
-    if path.rsplit("/", 1)[-1] == "conftest.py":
+    if is_conftest(path):
         outer = (
             _fixtures(context.base, path) if old or _has_tests_below(context.base, path, judge_side) else None
         )
@@ -79,7 +78,7 @@ def _of_path(
 
 
 def _has_tests_below(tree: TreeView, conftest: str, judge_side: Sides) -> bool:
-    folder = conftest.removesuffix("conftest.py")
+    folder = conftest[: conftest.rfind("/") + 1]
     return any(path.startswith(folder) and judge_side.is_test(path) for path in tree.entries)
 
 

@@ -15,6 +15,7 @@ from redbucket.core.foreign_config import judging_changes
 from redbucket.core.importnames import is_binary_module
 from redbucket.core.patch import Change
 from redbucket.core.paths import JudgeSide, fold
+from redbucket.core.pytree import is_conftest
 from redbucket.core.testconfig import (
     SAYS,
     backend_files,
@@ -145,7 +146,7 @@ def _line(raw: bytes | None, *words: str) -> int | None:
 def _config(path: str, old: bytes | None, new: bytes | None, *, covered: bool) -> Iterator[Finding]:
     """Files that configure tests and nothing else, judged by what they say."""
     name = path.rpartition("/")[2].lower()
-    if name == "conftest.py":
+    if is_conftest(path):
         return
     metadata = [part for part in path.lower().split("/") if part.endswith((".egg-info", ".dist-info"))]
     if name.endswith(".pth") and not _is_path_file(new):
@@ -257,7 +258,7 @@ def _registered(path: str, old: bytes | None, new: bytes | None) -> Iterator[Fin
 
 def _loaded(path: str, old: bytes | None, new: bytes | None, *, product: bool) -> Iterator[Finding]:
     """Plugins named in code, and the variables that name them."""
-    if new is None or path.rpartition("/")[2] == "conftest.py":
+    if new is None or is_conftest(path):
         return
     fresh = plugin_names(path, new) - plugin_names(path, old)
     if fresh and path.endswith(".py"):

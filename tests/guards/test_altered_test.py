@@ -38,6 +38,10 @@ ATTACKS: dict[str, dict[str, str | None]] = {
         + "\n@pytest.fixture(autouse=True)\ndef q():\n    pass\n"
     },
     "new conftest below": {"tests/sub/conftest.py": "def pytest_runtest_makereport(item, call): ...\n"},
+    "new conftest in capitals": {"tests/sub/CONFTEST.PY": "def pytest_runtest_makereport(item, call): ...\n"},
+    "new Conftest with an autouse fixture": {
+        "tests/sub/Conftest.py": "import pytest\n\n@pytest.fixture(autouse=True)\ndef q(): ...\n"
+    },
     "fixture hidden below": {"tests/sub/conftest.py": BASE["tests/conftest.py"]},
     "known fixture hidden below": {
         "tests/sub/conftest.py": "import pytest\n\n@pytest.fixture\ndef client(): ...\n"
