@@ -40,7 +40,7 @@ def report(session: Session, weeks: int, base: str | None) -> BudgetReport:
     tip, name = (
         (session.repository.resolve(base), base)
         if base is not None
-        else base_branch(history, policy.gate.protected_branches)  # type: ignore[arg-type]
+        else base_branch(history, policy.gate.protected_branches)
     )
     view = session.scratch.tree_view(session.scratch.tree_of(tip))
     since = (today - timedelta(weeks=weeks + _BEFORE)).isoformat()

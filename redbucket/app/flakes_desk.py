@@ -86,7 +86,7 @@ def _own(opened: Session) -> Policy:
 
 def _landing(opened: Session) -> Policy | None:
     return landing_policy(
-        UserHistory(opened.repository),  # type: ignore[arg-type]
+        UserHistory(opened.repository),
         lambda commit: policy_at(opened.scratch, commit),
         lambda: _own(opened),
     )

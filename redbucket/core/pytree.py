@@ -33,7 +33,7 @@ def is_python(path: str) -> bool:
 
 
 def is_conftest(path: str) -> bool:
-    """Return whether pytest finds ``path`` as a ``conftest.py``, which a disk that folds case also has under CONFTEST.PY."""
+    """Return whether pytest finds ``path`` as ``conftest.py``, as a disk that folds case gives it CONFTEST.PY, too."""
     return path.rpartition("/")[2].casefold() == "conftest.py"
 
 
