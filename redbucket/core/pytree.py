@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
+from sys import version_info
 from typing import Any
 
 from redbucket.core.foreigntree import rebuilt
@@ -92,7 +93,8 @@ def _read(source: bytes) -> tuple[ast.Module | None, int | None, str]:
     newer = _newer.get()
     told = newer(source) if newer is not None else None
     if told is None:
-        return None, line, words
+        # the words are of one Python, to which the syntax of the next one is an error like any other
+        return None, line, f"{words} (for Python {version_info[0]}.{version_info[1]}, the newest here)"
     rows, line, words = told
     return (rebuilt(rows) if rows else None), line, words
 

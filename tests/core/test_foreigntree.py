@@ -111,4 +111,14 @@ def test_what_a_newer_python_reads_is_parsed() -> None:
 def test_what_no_newer_python_reads_either(said: Any) -> None:
     with newer_python(lambda _: said):
         assert parse(b"x = = 1\n") is None
-        assert syntax_error(b"x = = 1\n") == ((7, "not even there") if said else (1, "invalid syntax"))
+        own = f"invalid syntax (for Python {sys.version_info[0]}.{sys.version_info[1]}, the newest here)"
+        assert syntax_error(b"x = = 1\n") == ((7, "not even there") if said else (1, own))
+
+
+def test_what_python_3_14_said() -> None:
+    """Its own answers to ``x = t'{a!r:>9} {b}'`` and to an ``except A, B`` without parentheses."""
+    raw = (Path(__file__).parent / "python_3_14.jsonl").read_bytes().splitlines()
+    template, bare = (rebuilt(rows) for rows, _, _ in map(told, raw) if rows)
+    assert [node.id for node in ast.walk(template) if isinstance(node, ast.Name)] == ["x", "a", "b"]
+    assert type(template.body[0].value).__name__ == "TemplateStr"  # type: ignore[attr-defined]
+    assert shape(bare) == shape(ast.parse("try:\n    f()\nexcept (A, B):\n    pass\n"))
