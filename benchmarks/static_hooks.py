@@ -84,6 +84,8 @@ def big(place: Path, files: int) -> tuple[Repo, Repo]:
     repo.stage(dict(list(sources(0, after=True))[:3]))
     lay(many, folders, after=True)
     many.git("add", "--all")
+    for one in (repo, many):
+        one.git("write-tree")  # as `git commit` does before it starts a hook
     return repo, many
 
 

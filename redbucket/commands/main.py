@@ -192,7 +192,10 @@ def guard(
     request = replace(
         request_of(base, head, policy, head_ref=head_ref, agent=agent), misses=missed(misses, folder)
     )
-    with session(folder, Progress(quiet=quiet, steps=False)) as opened:
+    # git hands a hook the index of the commit to be made, which is another one for `git commit PATH`
+    index = os.environ.get("GIT_INDEX_FILE") if staged else None
+    given = Path(index) if index else None
+    with session(folder, Progress(quiet=quiet, steps=False), index=given) as opened:
         report = opened.guard(request, names or None, staged=staged)
     report = msgspec.structs.replace(report, command=as_typed())
     return finish(report, form, output, quiet=quiet, verbose=verbose)

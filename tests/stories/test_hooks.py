@@ -342,6 +342,19 @@ def test_a_push_of_several_refs_through_a_script(tmp_path: Path, arguments: str)
     assert gone.code == 0, gone.said
 
 
+def test_all_guards_at_a_commit_of_some_paths(tmp_path: Path) -> None:
+    """A hook script of one's own with all guards: git hands it the index of the commit, not all that is staged."""
+    shop = Hooked(Shop.open(tmp_path).repo)
+    script(shop, "pre-commit", f'exec "{CONSOLE}" guard --staged --quiet')
+    shop.repo.git("switch", "--quiet", "--create", "agent/x")
+    shop.repo.stage({"tests/test_shop.py": BENT, "notes.txt": "fine\n"})
+    alone = shop.git("commit", "--message", "Notes", "notes.txt")
+    assert alone.code == 0, alone.said
+    refused = shop.git("commit", "--message", "Rest")
+    assert refused.code != 0
+    assert "altered-test" in refused.said
+
+
 def test_a_branch_that_conflicts_may_be_pushed_but_not_land(tmp_path: Path) -> None:
     base = Shop.open(tmp_path)
     shop = Hooked(base.repo)
