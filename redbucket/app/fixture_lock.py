@@ -16,7 +16,7 @@ from redbucket.app.fixture_rules import policy_of, rules_of
 from redbucket.app.fixture_verify import chosen, cpus
 from redbucket.app.lfs_contents import Contents
 from redbucket.core.discrepancies import regular, unlisted
-from redbucket.core.drift import Content
+from redbucket.core.drift import Content, NoFile
 from redbucket.core.errors import Misused
 from redbucket.core.lfs import LARGEST, pointed_at, pointer
 from redbucket.core.lockedit import Proposal, edited, refuse_agents, refuse_twins
@@ -221,7 +221,10 @@ def _first(policy: Policy) -> str:
 def shown(opened: Desk, proposal: Proposal, most_lines: int) -> Shown:
     """Return the change from the locked bytes to the staged ones, as far as the locked bytes can be found."""
     contents = Contents(opened.source)
-    old = _locked_bytes(opened, proposal, contents) if proposal.old else None
+    old: Content = None
+    if proposal.old:
+        found = _locked_bytes(opened, proposal, contents)
+        old = NoFile(f"bytes {proposal.old[:16]}, which are not here") if found is None else found
     staged = blob_content(opened.source, opened.oids[proposal.path])
     new = contents.of(proposal.path, staged, lambda path: opened.source.filters([path]).get(path) == LFS)
     return show(proposal.path, old, new, opened.rules, most_lines)

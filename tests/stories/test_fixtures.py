@@ -426,6 +426,13 @@ def test_refresh_takes_only_what_is_named_and_shows_what_moved(repo: Repo) -> No
     assert fixtures(repo, "refresh", ONE).out.startswith("nothing to do")
 
 
+def test_locked_bytes_that_no_commit_holds_are_not_called_nothing(repo: Repo) -> None:
+    repo.commit({LOCK: lock({**FILES, ONE: "never committed\n"})})
+    out = fixtures(repo, "refresh", ONE).out
+    assert f"bytes {sha('never committed' + chr(10))[:16]}, which are not here -> 9 bytes" in out
+    assert "added" not in out and "there is nothing to compare with" in out
+
+
 def test_what_is_not_staged_is_said_with_the_way_to_stage_it(repo: Repo) -> None:
     repo.write({ONE: '{"a": 2}\n'})
     ended = fixtures(repo, "refresh", ONE)
