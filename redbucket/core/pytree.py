@@ -111,6 +111,8 @@ def shape(node: ast.AST | list[ast.stmt] | list[ast.expr] | None) -> str:
         item = stack.pop()
         if isinstance(item, ast.AST):
             kind = type(item)
+            if kind is ast.With or kind is ast.AsyncWith:
+                item = _joined(item)
             out.append(kind.__name__)
             for name in _BACKWARDS.get(kind) or _backwards(kind):
                 value = getattr(item, name, None)
@@ -131,6 +133,20 @@ def shape(node: ast.AST | list[ast.stmt] | list[ast.expr] | None) -> str:
         else:
             out.append(_constant(item))
     return " ".join(out)
+
+
+def _joined(block: ast.AST) -> ast.With | ast.AsyncWith:
+    """Return a ``with`` that holds nothing but another one as one of both: ``with a: with b:`` is ``with a, b:``."""
+    assert isinstance(block, (ast.With, ast.AsyncWith))
+    items, body = list(block.items), block.body
+    while (
+        len(body) == 1
+        and isinstance(inner := body[0], (ast.With, ast.AsyncWith))
+        and type(inner) is type(block)
+    ):
+        items += inner.items
+        body = inner.body
+    return type(block)(items, body)
 
 
 def _one_by_one(body: list[Any]) -> list[Any]:

@@ -18,6 +18,7 @@ SAME = [
     ("x = [1,\n 2]", "x = [1, 2,]"),
     ("def f():\n    from a import b, c as d", "def f():\n    from a import c as d\n    from a import b"),
     ("from a import b\nfrom a import c", "from a import (\n    c,\n    b,\n)"),
+    ("with a as b:\n    with c:\n        with d: f()", "with a as b, c:\n    with d:\n        f()"),
     ("# -*- coding: latin-1 -*-\nx = 1", "x = 1"),
 ]
 DIFFERENT = [
@@ -33,6 +34,9 @@ DIFFERENT = [
     ("'''PYTEST_DONT_REWRITE'''\nx = 1", "x = 1"),
     ("global_x = ['a', 'b']", "global_x = ['a b']"),
     ("x = -1", "x = 1"),
+    ("with a:\n    with b: f()", "with b, a: f()"),
+    ("with a:\n    with b: f()\n    g()", "with a, b:\n    f()\n    g()"),
+    ("async def f():\n    async with a:\n        with b: g()", "async def f():\n    async with a, b: g()"),
     ("from a import b, c", "from a import b\nf()\nfrom a import c"),
     ("from a import b, c", "from a import c, d"),
     ("from a import b as x, c as x", "from a import c as x, b as x"),
