@@ -58,6 +58,10 @@ class Fault:
 _BOLTONS = "766b5547392fe8d54c1e000098499dc556bb5cb7"
 _MORE = "2fe1b2eeb9d75f994113fe3ac76d14b6bcd6fb10"
 _VERSION = (("src/humanize/_version.py", '__version__ = "4"\n'),)
+_INSTALLED = (
+    *_VERSION,
+    ("src/humanize-4.dist-info/METADATA", "Metadata-Version: 2.1\nName: humanize\nVersion: 4\n"),
+)
 _CARRY = "7574e0cc377d80db0d2756fc2c5e0b8799a6f8b4"
 
 FAULTS = (
@@ -165,7 +169,7 @@ FRESH = (
         "520aac1",
         "src/humanize/number.py",
         "tests/test_number.py::test_intword",
-        generated=_VERSION,
+        generated=_INSTALLED,
     ),
     Fault(
         "scientific",
@@ -173,7 +177,7 @@ FRESH = (
         "43ebe21",
         "src/humanize/number.py",
         "tests/test_number.py::test_scientific",
-        generated=_VERSION,
+        generated=_INSTALLED,
     ),
     Fault(
         "is_normalized_name",

@@ -198,8 +198,22 @@ def next_steps(
                 f"git add {force}{' '.join(map(quote, new))} && git commit -m 'Set up redbucket'",
             )
         )
-    hooks = "pre-commit install" if by_pre_commit else "redbucket install"
-    steps.append(("put the hooks into git", hooks))
+    if by_pre_commit:
+        steps.append(("put the hooks into git", "pre-commit install"))
+        steps.append(
+            (
+                f"a fast-forward of {seen.branch} runs none of them: have git's own hook judge it by the static guards "
+                "(with --full by the tests, too)",
+                "redbucket install --hooks reference-transaction",
+            )
+        )
+    else:
+        steps.append(
+            (
+                "put the hooks into git; at a fast-forward only the static guards judge (with --full the tests, too)",
+                "redbucket install",
+            )
+        )
     steps.append(("see that nothing is dead", "redbucket doctor"))
     if parents:
         # the commit that sets redbucket up, which comes last by then, has nothing to judge

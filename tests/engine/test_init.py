@@ -287,3 +287,12 @@ def test_path_is_asked_for_where_a_hook_looks_there(
     )
     asked = [why for why, command in steps if command.startswith("pipx install")]
     assert asked == [f"put redbucket on PATH, where {who} look for it"] * bool(who)
+
+
+@pytest.mark.parametrize("by_pre_commit", [True, False])
+def test_what_judges_a_fast_forward_is_said(by_pre_commit: bool) -> None:
+    steps = init.next_steps(seen(), [], by_pre_commit=by_pre_commit, on_path=True, parents=0, at_top=True)
+    commands = [command for why, command in steps if "fast-forward" in why]
+    assert commands == [
+        "redbucket install --hooks reference-transaction" if by_pre_commit else "redbucket install"
+    ]
