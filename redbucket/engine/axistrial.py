@@ -26,6 +26,9 @@ _BATCH = 6
 # by chance once in a thousand times at most, (p (1 - p))^5.
 _PAIRS = (1, 2, 2)
 _NOT_RUN = (Outcome.MISSING, Outcome.SKIPPED)
+_WITHOUT, _MIXED, _BROKEN = "it fails without", "a mixed test does not tell", "no run of it was whole"
+# Why an axis is left untried, or tells nothing, where time is not the reason.
+UNTOLD = (_WITHOUT, _MIXED, _BROKEN)
 _AS_IT_IS = Variant("as it is")
 
 
@@ -82,9 +85,9 @@ class AxisTrials:
             elif axis.needs and not axis.needs & self.touched:
                 self.tried.append(f"{axis.cause} (it was not seen to use it)")
             elif axis.quiet and self.steady and self.fails:
-                self.untried.append(f"{axis.cause} (it fails without)")
+                self.untried.append(f"{axis.cause} ({_WITHOUT})")
             elif not (self.steady or axis.pins or axis.rates):
-                self.untried.append(f"{axis.cause} (a mixed test does not tell)")
+                self.untried.append(f"{axis.cause} ({_MIXED})")
             elif self.steady and not axis.again and not (axis.rates and not self.fails):
                 waiting.append(axis)
                 if sum(len(a.variants) for a in waiting) >= _BATCH:
@@ -155,7 +158,7 @@ class AxisTrials:
             if self.over():
                 self.untried.append(axis.cause)
             elif axis.cause not in self._whole:
-                self.untried.append(f"{axis.cause} (no run of it was whole)")
+                self.untried.append(f"{axis.cause} ({_BROKEN})")
             else:
                 self.tried.append(axis.cause)
 

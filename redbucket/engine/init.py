@@ -200,13 +200,11 @@ def next_steps(
         )
     if by_pre_commit:
         steps.append(("put the hooks into git", "pre-commit install"))
-        steps.append(
-            (
-                f"a fast-forward of {seen.branch} runs none of them: have git's own hook judge it by the static guards "
-                "(with --full by the tests, too)",
-                "redbucket install --hooks reference-transaction",
-            )
+        why = (
+            f"a fast-forward of {seen.branch} runs none of them: have git's own hook judge it by the static guards "
+            "(with --full by the tests, too)"
         )
+        steps.append((why, "redbucket install --hooks reference-transaction"))
     else:
         steps.append(
             (

@@ -22,6 +22,7 @@ from redbucket.core.skips import many_skipped
 from redbucket.core.testpath import file_of, pytest_id
 from redbucket.core.trials import Trials
 from redbucket.core.wellknown import CODE_AND_DOCS
+from redbucket.engine.axistrial import UNTOLD
 from redbucket.engine.challenge import Challenge
 from redbucket.engine.offlock import off_lock
 from redbucket.engine.ports import Objects
@@ -262,13 +263,20 @@ class Said:
         return path in self.subject.distrusted or sides.base.get(path) == sides.merged.get(path)
 
     def notes(self, first: Run, challenge: Challenge, unscouted: str) -> None:
-        if challenge.untried:
+        # what was left out for another reason says so in brackets of its own
+        late = [what for what in dict.fromkeys(challenge.untried) if not any(why in what for why in UNTOLD)]
+        if late:
             self.out.notes.append(
                 Problem(
                     code="not-tried",
-                    reason=f"not tried for lack of time: {', '.join(dict.fromkeys(challenge.untried))}",
-                    remedy="raise [run] budget, or run redbucket explain on one test",
+                    reason=f"not tried for lack of time: {', '.join(late)}",
+                    remedy="raise [run] challenge_budget (and budget), or run redbucket explain on one test",
                 )
+            )
+        rest = [what for what in dict.fromkeys(challenge.untried) if what not in late]
+        if rest:
+            self.out.notes.append(
+                Problem(code="not-tried", reason=f"not tried, or in vain: {', '.join(rest)}", remedy="")
             )
         if unscouted:
             self.out.notes.append(
