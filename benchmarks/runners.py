@@ -246,6 +246,17 @@ def _runs(judged: Judged) -> object:
     return sorted((row["nodeid"], len(row["outcomes"].get("H", ()))) for row in rows)
 
 
+def _second_file(top: Path) -> None:
+    """Give the example, whose tests are in one file, another one: a file is never split."""
+    (top / "tests/test_more.py").write_text(
+        "import unittest\n\n\nclass MoreTests(unittest.TestCase):\n    def test_more(self):\n        pass\n"
+    )
+    for words in (["add", "tests/test_more.py"], ["commit", "--quiet", "-m", "one more file of tests"]):
+        subprocess.run(
+            ["git", "-C", str(top), "-c", "user.name=A", "-c", "user.email=a@example.org", *words], check=True
+        )
+
+
 def main() -> int:
     """Compare or kill, and return 1 if anything was wrong."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -271,6 +282,8 @@ def main() -> int:
         top = place / "bucketizer"
         top.mkdir()
         build(top)
+        if options.shards > 1:
+            _second_file(top)
         print(f"{platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}, seed {seed}")
         with runners(place, options.shards, options.workers) as there:
             only = options.only.split(",") if options.only else [runner.name for runner in there]
