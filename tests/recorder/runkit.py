@@ -17,6 +17,10 @@ from typing import Any
 from redbucket.core.runspec import RunSpec
 from redbucket.edges.interpreter import resolve
 from redbucket.edges.local import LocalRunner
+from tests import lean
+
+# The environment of these tests themselves: Hypothesis and pytest's plugins are in it.
+EVERYTHING = sys.executable
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ def record(
     /,
     *,
     command: Sequence[str] = ("python", "-m", "pytest"),
-    python: str = sys.executable,
+    python: str | None = None,
     outside: Sequence[str] = (),
     tracked: Sequence[str] = (),
     deadline: float = 120.0,
@@ -72,7 +76,11 @@ def record(
     work_tree: Path | None = None,
     **spec: Any,
 ) -> Recorded:
-    """Run ``files`` as a tree and return what the record holds; ``spec`` are fields of the run's."""
+    """Run ``files`` as a tree and return what the record holds; ``spec`` are fields of the run's.
+
+    Without ``python`` it is one with pytest and nothing else.
+    """
+    python = lean.python() if python is None else python
 
     def lay_out(tree: str, folder: Path) -> None:
         for name, text in files.items():

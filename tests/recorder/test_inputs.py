@@ -7,7 +7,7 @@ from pathlib import Path
 
 from redbucket.core.assertinglines import asserting_lines
 from redbucket.core.conditions import Conditions
-from tests.recorder.runkit import record
+from tests.recorder.runkit import EVERYTHING, record
 
 PROPERTIES = """\
 from hypothesis import given, settings, strategies as st
@@ -66,6 +66,7 @@ def test_distinct_inputs_are_counted_at_the_border_of_the_code_and_at_assertions
     run = record(
         tmp_path,
         {"test_p.py": PROPERTIES, "money.py": MONEY},
+        python=EVERYTHING,
         conditions=Conditions(inputs={"test_p.py": lines}),
     )
     assert set(run.outcomes.values()) == {"passed"}

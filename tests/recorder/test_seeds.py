@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.recorder.envs import venv
-from tests.recorder.runkit import Recorded, record
+from tests.recorder.runkit import EVERYTHING, Recorded, record
 
 UNITTEST = ("python", "-m", "unittest")
 
@@ -119,7 +119,7 @@ def test_hypothesis(tmp_path: Path) -> None:
     """,
         "drawn": "",
     }
-    one, two = (record(tmp_path / n, files) for n in "ab")
+    one, two = (record(tmp_path / n, files, python=EVERYTHING) for n in "ab")
     assert drawn(one) == drawn(two)
     assert len(drawn(one)) >= 20
     assert list(one.outcomes.values()) == ["passed"] * 4 + ["failed"]
@@ -154,7 +154,7 @@ def test_a_failing_property_is_shrunk_and_not_explained(tmp_path: Path) -> None:
         assert seen == [["explicit", "generate", "reuse", "shrink", "target"], ["generate"]], seen
     """,
     }
-    r = record(tmp_path, files)
+    r = record(tmp_path, files, python=EVERYTHING)
     assert list(r.outcomes.values()) == ["failed", "failed", "passed"], r.end("test_seen")
     assert "assert 100 < 100" in r.end("test_stock")["message"]
 
@@ -222,7 +222,7 @@ def test_hypothesis_is_seeded_where_a_test_loads_it_and_not_loaded_for_others(tm
     """,
         "drawn": "",
     }
-    one, two = (record(tmp_path / n, files) for n in "ab")
+    one, two = (record(tmp_path / n, files, python=EVERYTHING) for n in "ab")
     assert list(one.outcomes.values()) == ["passed"] * 2
     assert drawn(one) == drawn(two)
     assert len(drawn(one)) >= 20
@@ -318,7 +318,10 @@ def test_the_failing_example_and_its_blob_stand_in_the_message(tmp_path: Path) -
         if n > MOST - 4: raise ValueError("near")
     """,
     }
-    one, two = (record(tmp_path / str(most), {**files, "most": str(most)}, timeout=90.0) for most in (30, 40))
+    one, two = (
+        record(tmp_path / str(most), {**files, "most": str(most)}, python=EVERYTHING, timeout=90.0)
+        for most in (30, 40)
+    )
     for name in ("test_h.py::test_plain", "test_h.py::T::test_own_settings", "test_h.py::test_two"):
         end, other = one.end(name), two.end(name)
         assert "n=30," in end["message"] and "n=40," in other["message"]

@@ -9,7 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from tests import lean
+
 _KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "PYTEST_CURRENT_TEST", "PYTHONPATH")
+
+
+def activate(patch: pytest.MonkeyPatch, *environments: Path) -> None:
+    """Let a plain terminal be in the first environment, with the commands of the others behind its own."""
+    patch.setenv("VIRTUAL_ENV", str(environments[0]))
+    folders = [str(environment / "bin") for environment in environments]
+    patch.setenv("PATH", os.pathsep.join([*folders, os.environ["PATH"]]))
 
 
 def seal(patch: pytest.MonkeyPatch, place: Path) -> Path:
@@ -24,9 +33,8 @@ def seal(patch: pytest.MonkeyPatch, place: Path) -> Path:
     patch.setenv("XDG_CONFIG_HOME", str(home))
     patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     patch.setenv("REDBUCKET_TMPDIR", str(shops))
-    patch.setenv("VIRTUAL_ENV", sys.prefix)
     # as in an activated environment; a story where redbucket is not found says so
-    patch.setenv("PATH", f"{Path(sys.prefix) / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    activate(patch, lean.prefix(), Path(sys.prefix))
     patch.setenv("REDBUCKET_LEDGER", "off")  # a story that is about it names one
     return shops
 
@@ -45,3 +53,9 @@ def shops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = seal(monkeypatch, tmp_path)
     yield folder
     assert [place.name for place in folder.iterdir()] == []
+
+
+@pytest.fixture
+def libraries(shops: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a project whose tests import what redbucket's own tests do: Hypothesis, pytest's plugins."""
+    activate(monkeypatch, Path(sys.prefix))
