@@ -10,6 +10,8 @@ import pytest
 
 from tests.stories.kit import PYTEST, UNITTEST, Shop, assert_clear, policy, redbucket
 
+pytestmark = pytest.mark.usefixtures("libraries")
+
 MONEY = """\
 def split(amount, parts):
     share, rest = divmod(amount, parts)
