@@ -20,6 +20,8 @@ else:
     import tomli as tomllib  # type: ignore[import-not-found,unused-ignore]
 
 _DEEPEST = 100
+# What a reader raises for a file of another shape than it knows.
+_UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
 _YARN_FIELD = re.compile(r'^\s+"?(version|resolved|integrity|checksum|resolution)"?:?\s+"?([^"\n]+)"?$')
 _PNPM_KEY = re.compile(r"^  '?/?((?:@[^/@\s]+/)?[^@/\s']+)[@/]([^:'\s(]+)[^:]*'?:\s*$")
 _PNPM_HASH = re.compile(r"\bintegrity: ([\w+/=-]+)")
@@ -56,11 +58,11 @@ def replaced(path: str, old: bytes, new: bytes) -> list[str]:
     read = _READERS[path.rpartition("/")[2].lower()]
     try:
         before = list(read(old))
-    except (ValueError, TypeError, AttributeError, RecursionError):
+    except _UNREADABLE:
         return []  # base's own is unreadable: nothing can be compared
     try:
         after = list(read(new))
-    except (ValueError, TypeError, AttributeError, RecursionError):
+    except _UNREADABLE:
         return ["can't be read any more"]
     exact = {(one.name, one.version): one for one in before}
     names = {one.name: one for one in before}

@@ -140,5 +140,8 @@ def test_a_file_that_can_t_be_read_says_so():
     assert replaced("package-lock.json", npm(), b"{") == ["can't be read any more"]
     assert replaced("package-lock.json", npm(), b"[]") == ["can't be read any more"]
     assert replaced("package-lock.json", b"{", npm()) == []
+    nameless = b'[[package]]\nversion = "1.0.0"\n'
+    assert replaced("Cargo.lock", CARGO.format(CRATES, "a").encode(), nameless) == ["can't be read any more"]
+    assert replaced("Cargo.lock", nameless, CARGO.format(CRATES, "a").encode()) == []
     assert is_lock("web/Cargo.lock")
     assert not is_lock("poetry.lock")

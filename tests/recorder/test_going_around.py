@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.recorder.runkit import record
+from tests.recorder.runkit import EVERYTHING, record
 
 FAKE = "def check(got, want): pass"
 HELPERS = """
@@ -230,7 +230,8 @@ class Sub(unittest.TestCase):
 
 
 def test_product_code_that_ends_an_example_or_a_subtest_is_named(tmp_path: Path) -> None:
-    r = record(tmp_path, {"prod.py": DODGING, "test_a.py": DODGED}, watched=("test_a.py",))
+    files = {"prod.py": DODGING, "test_a.py": DODGED}
+    r = record(tmp_path, files, python=EVERYTHING, watched=("test_a.py",))
     assert {"UnsatisfiedAssumption raised in prod.py", "_ShouldStop raised in prod.py"} <= set(
         r.footer["patched"]
     )
@@ -239,6 +240,7 @@ def test_product_code_that_ends_an_example_or_a_subtest_is_named(tmp_path: Path)
         tmp_path / "b",
         {"prod.py": honest, "test_a.py": DODGED.replace("<= 9", ">= 0")},
         watched=("test_a.py",),
+        python=EVERYTHING,
     )
     assert set(r.outcomes.values()) == {"passed"}
     assert not [part for part in r.footer["patched"] if " raised in " in part]

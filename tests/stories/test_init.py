@@ -92,9 +92,9 @@ def test_what_it_says_leads_to_a_gate(repo: Repo, monkeypatch: pytest.MonkeyPatc
     )
     commands = [line.strip()[2:] for line in ended.out.splitlines() if line.strip().startswith("$ ")]
     assert commands[0] == f"cd {repo.path}"
-    commit, hooks, doctor, gate = commands[1:5]
+    commit, hooks, forwards, doctor, gate = commands[1:6]
     environment = repo.environment(**{**repo.people(), "VIRTUAL_ENV": sys.prefix, "PATH": os.environ["PATH"]})
-    for command in (commit, hooks, doctor, gate):
+    for command in (commit, hooks, forwards, doctor, gate):
         done = subprocess.run(
             ["bash", "-c", command],
             cwd=repo.path,
