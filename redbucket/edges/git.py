@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
@@ -82,18 +82,7 @@ class Caller:
 
         How it ends is not looked at: the reader knows what must be there.
         """
-        command = [*self._command, *words]
-        try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd=self.folder,
-                env=self._environment,
-            )
-        except OSError as problem:
-            raise _cannot_start(command, problem) from problem
+        process = self._piped(words)
         assert process.stdin is not None
         assert process.stdout is not None
         feeder = Thread(target=_feed, args=(process.stdin, stdin), daemon=True)
@@ -107,9 +96,16 @@ class Caller:
 
     def start(self, *words: str) -> Any:
         """Start a long-lived command with pipes for input and output; it ends when it goes out of scope."""
+        process = self._piped(words)
+        from git import Git
+
+        return Git.AutoInterrupt(process, process.args)
+
+    def _piped(self, words: Sequence[str]) -> subprocess.Popen[bytes]:
+        """Start ``git words`` with pipes for input and output; what it says of errors is dropped."""
         command = [*self._command, *words]
         try:
-            process = subprocess.Popen(
+            return subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -119,9 +115,6 @@ class Caller:
             )
         except OSError as problem:
             raise _cannot_start(command, problem) from problem
-        from git import Git
-
-        return Git.AutoInterrupt(process, command)
 
 
 def _cause(command: list[str], code: int, message: bytes) -> Exception | None:

@@ -113,9 +113,8 @@ class Held:
         value = (owner if owner is space else _vars(owner))[name]
         label = "%s of %s" % (label, path)
         its_own = type(value) is FunctionType and value.__globals__ is space
-        if (
-            its_own and value.__code__ in codes
-        ):  # equal: a file that is imported under two names is compiled twice
+        # equal, not identical: a file that is imported under two names is compiled twice
+        if its_own and value.__code__ in codes:
             yield label, owner, name, value, value.__code__
         else:
             self._seen.add(label)
