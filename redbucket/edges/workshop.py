@@ -49,7 +49,11 @@ class Workshop:
             self._make(shuffled())
         except OSError as problem:
             raise cannot_write(self._parent, problem) from problem
-        collect(self._parent)
+        try:
+            collect(self._parent)
+        except BaseException:  # no one calls __exit__ after an interrupt in here
+            self.close()
+            raise
         return self
 
     def _make(self, name: str) -> None:
@@ -78,7 +82,11 @@ class Workshop:
         """Remove the workshop. Returns the root if something in it resisted; the next start tries again."""
         if self._lock < 0 or os.getpid() != self._owner:
             return None  # closed before, or a forked child: the parent still works here
-        gone = remove(self.root)
+        try:
+            gone = remove(self.root)
+        except KeyboardInterrupt:
+            remove(self.root)  # a second interrupt does not come so soon
+            raise
         os.close(self._lock)
         self._lock = -1
         return None if gone else self.root

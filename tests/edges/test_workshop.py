@@ -111,6 +111,24 @@ def test_keeping(tmp_path: Path) -> None:
     assert again == tmp_path / "mine/runs-2"
 
 
+@pytest.mark.parametrize("step", ["collect", "remove"])
+def test_an_interrupt_while_it_is_made_or_goes_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    interrupts = [KeyboardInterrupt]
+    work = {"collect": collect, "remove": remove}[step]
+
+    def interrupted(place: Path) -> object:
+        if interrupts:
+            raise interrupts.pop()
+        return work(place)
+
+    monkeypatch.setattr(f"redbucket.edges.workshop.{step}", interrupted)
+    with pytest.raises(KeyboardInterrupt), Workshop(tmp_path):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_where_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REDBUCKET_TMPDIR", str(tmp_path / "mine"))
     assert temporary_root() == tmp_path / "mine"
