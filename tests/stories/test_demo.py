@@ -94,6 +94,7 @@ def test_green_that_rests_on_the_patchs_own_tests(tmp_path: Path, name: str, run
     assert [f["severity"] for f in told.findings("untrusted-green")] == ["warn"]
 
 
+@pytest.mark.slow  # thirty pairs; the tutorial and the engine's tests have it, too
 @both("order")
 def test_a_test_that_depends_on_its_order(tmp_path: Path, name: str, runner: str) -> None:
     story, told = judged(tmp_path, name, runner)

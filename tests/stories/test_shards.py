@@ -124,6 +124,7 @@ def test_new_files_and_files_that_are_gone(tmp_path: Path) -> None:
 READS = str(FILES["tests/test_data.py"])
 
 
+@pytest.mark.slow  # the split itself has its unit tests
 def test_durations_of_the_ledger_split_the_next_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And whatever else a ledger holds costs time alone."""
     ledger = tmp_path / "ledger.sqlite"
