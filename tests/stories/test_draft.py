@@ -14,6 +14,8 @@ import pytest
 from tests.stories.kit import PYTEST, Ended, Shop, assert_clear, policy, redbucket
 from tests.stories.test_review import DRAWN, HEAD, MONEY, WRONG
 
+pytestmark = pytest.mark.usefixtures("libraries")
+
 MISS = "tests/test_m.py::test_split"
 FILES = {
     "shop.py": None,

@@ -226,6 +226,7 @@ def judged(tmp_path: Path, tool: str, where: str, source: str) -> Told:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("libraries")
 @pytest.mark.parametrize(
     ("tool", "where"),
     [(tool, where) for tool in TOOLS for where in WHERE[: 1 if tool == "approvaltests" else 3]],
@@ -240,6 +241,7 @@ def test_a_tool_that_is_told_to_rewrite_compares_instead(tmp_path: Path, tool: s
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("libraries")
 @pytest.mark.parametrize("tool", [tool for tool in TOOLS if "shortcut" not in tool])
 def test_with_it_an_honest_patch_passes(tmp_path: Path, tool: str) -> None:
     honest = WORSE.replace("{price}", "{price:.2f}")
@@ -249,6 +251,7 @@ def test_with_it_an_honest_patch_passes(tmp_path: Path, tool: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("libraries")
 def test_interactions_that_nobody_asks_for_are_said(tmp_path: Path) -> None:
     """kevin1024/vcrpy#329: unplayed entries pass in silence."""
     module, _, files = TOOLS["pytest-recording"]
