@@ -16,6 +16,28 @@ from benchmarks.driven_base import FILES as DRIVEN
 from benchmarks.helped_base import FILES as HELPED
 from tests.gitkit import Content, Repo
 
+# The beginning of a product with a thread that waits until something is there, and acts once.
+LATER = """\
+import sys
+import threading
+import time
+
+
+def _later(ready, act):
+    def go():
+        for _ in range(20000):
+            try:
+                if ready():
+                    act()
+                    return
+            except Exception:
+                pass
+            time.sleep(.0003)
+    threading.Thread(target=go, daemon=True).start()
+
+
+"""
+
 CORE = '''\
 """Maps values to the index of the first edge that is not smaller."""
 

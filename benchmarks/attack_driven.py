@@ -4,29 +4,9 @@
 from __future__ import annotations
 
 from benchmarks import driven_base, helped_base
-from benchmarks.attack_base import Attack
+from benchmarks.attack_base import LATER, Attack
 from benchmarks.driven_base import CORE, FILES
 
-_LATER = """\
-import sys
-import threading
-import time
-
-
-def _later(ready, act):
-    def go():
-        for _ in range(20000):
-            try:
-                if ready():
-                    act()
-                    return
-            except Exception:
-                pass
-            time.sleep(.0003)
-    threading.Thread(target=go, daemon=True).start()
-
-
-"""
 _SWAP = "import gc\nimport sys\nimport types\n\n_M = sys.modules\n\n\n"
 
 
@@ -112,7 +92,7 @@ HELPERS = (
         "constant-changed-in-place",
         broken(
             "name",
-            _LATER
+            LATER
             + "import ctypes\n\n\ndef _act():\n    t = sys.modules['tests.test_begins'].test_name.__code__.co_consts\n    k, new = t.index('b'), 'x'\n    ctypes.pythonapi.Py_IncRef(ctypes.py_object(new))\n    ctypes.c_size_t.from_address(id(t) + 24 + 8 * k).value = id(new)\n\n\n"
             "_later(lambda: sys.modules['tests.test_begins'].test_name, _act)\n",
         ),
@@ -286,7 +266,7 @@ ROWS = (
         "rows-changed-before",
         broken(
             "below",
-            _LATER
+            LATER
             + "import gc\n\n\ndef _act():\n    for o in gc.get_objects():\n        if type(o).__name__ == 'CallSpec2' and 'want' in o.params:\n            o.params['want'] = {0: 1, 2: 3, 3: 3}[o.params['value']]\n\n\n_later(lambda: [o for o in gc.get_objects() if type(o).__name__ == 'CallSpec2' and o.params.get('value') == 3], _act)\n",
         ),
     ),
@@ -295,7 +275,7 @@ ROWS = (
         "rows-of-the-mark",
         broken(
             "below",
-            _LATER
+            LATER
             + "\n\ndef _act():\n    m = sys.modules['tests.test_rows'].test_row\n    rows = getattr(m, 'py' 'testmark')[0].args[1]\n    rows[:] = [(0, 1), (2, 3), (3, 3)]\n\n\n_later(lambda: getattr(sys.modules['tests.test_rows'].test_row, 'py' 'testmark'), _act)\n",
         ),
     ),
@@ -304,7 +284,7 @@ ROWS = (
         "fixture-replaced",
         broken(
             "bucket",
-            _LATER
+            LATER
             + "import gc\n\n\ndef _act():\n    for o in gc.get_objects():\n        if type(o).__name__ == 'FixtureDef' and o.argname == 'edges':\n            object.__setattr__(o, 'func', lambda: [0, 1, 2.5, 5, 10])\n\n\n_later(lambda: [o for o in gc.get_objects() if type(o).__name__ == 'FixtureDef' and o.argname == 'edges'], _act)\n",
         ),
     ),
@@ -313,7 +293,7 @@ ROWS = (
         "fixture-s-code-swapped",
         broken(
             "bucket",
-            _LATER
+            LATER
             + "import gc\n\n\ndef _act():\n    for o in gc.get_objects():\n        if type(o).__name__ == 'FixtureDef' and o.argname == 'edges':\n            o.func.__code__ = (lambda: [0, 1, 2.5, 5, 10]).__code__\n\n\n_later(lambda: [o for o in gc.get_objects() if type(o).__name__ == 'FixtureDef' and o.argname == 'edges'], _act)\n",
         ),
     ),

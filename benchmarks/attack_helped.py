@@ -3,35 +3,19 @@
 
 from __future__ import annotations
 
-from benchmarks.attack_base import Attack
+from benchmarks.attack_base import LATER, Attack
 from benchmarks.helped_base import CORE, FILES, broken
 
 _MODULES = "import sys\n_M = sys.modules\n\n\ndef _names(name):\n    return vars(_M[name])\n\n\n"
-# A thread that waits until something is there, and acts once.
-_LATER = """\
-import sys
-import threading
-import time
-
-
-def _later(ready, act):
-    def go():
-        for _ in range(20000):
-            try:
-                if ready():
-                    act()
-                    return
-            except Exception:
-                pass
-            time.sleep(.0003)
-    threading.Thread(target=go, daemon=True).start()
-
-
+_LATER = (
+    LATER
+    + """\
 def _test(name):
     return sys.modules["tests." + name]
 
 
 """
+)
 
 
 def _attack(family: str, name: str, core: str, **more: str) -> Attack:

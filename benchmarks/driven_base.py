@@ -3,42 +3,11 @@
 
 from __future__ import annotations
 
-CORE = '''\
-"""Small functions."""
+from benchmarks.helped_base import SMALL
 
-import bisect
-
-
-def bucket(value, edges):
-    """Return the index of the first edge that is not smaller than value."""
-    return bisect.bisect_left(edges, value)
-
-
-def above(value, edges):
-    """Return how many edges are larger than value."""
-    return len(edges) - bisect.bisect_right(edges, value)
-
-
-def below(value, edges):
-    """Return how many edges are smaller than value."""
-    return bisect.bisect_left(edges, value)
-
-
-def shift(edges, amount):
-    """Return the edges moved by an amount."""
-    return [edge + amount for edge in edges]
-
-
-def mean(values):
-    """Return the arithmetic mean."""
-    return sum(values) / len(values)
-
-
-def name(index):
-    """Return the name of a bucket."""
-    return "b%d" % index
-
-
+CORE = (
+    SMALL
+    + '''\
 def title(index):
     """Return the title of a bucket."""
     return "Bucket %d" % index
@@ -85,6 +54,7 @@ def treble(value):
     """Return three times the value."""
     return 3 * value
 '''
+)
 BROKEN = {
     "bucket": (
         "bisect.bisect_left(edges, value)\n\n\ndef above",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-CORE = '''\
+# What the other tiny repository has, too.
+SMALL = '''\
 """Small functions."""
 
 import bisect
@@ -40,6 +41,10 @@ def name(index):
     return "b%d" % index
 
 
+'''
+CORE = (
+    SMALL
+    + '''\
 def number(text):
     """Return a number; raise ValueError for what is none."""
     return int(text)
@@ -59,6 +64,7 @@ def show(index):
     """Print an index."""
     print(index)
 '''
+)
 BROKEN = {
     "bucket": (
         "bisect.bisect_left(edges, value)\n\n\ndef above",
