@@ -19,7 +19,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -299,9 +299,18 @@ def _limit(said: Spoken, process: Process) -> float:
 def _wait(child: subprocess.Popen[bytes], process: Process, cancelled: threading.Event) -> None:
     """Wait for a process that closed its pipes: it reports nothing any more, but may run on."""
     until = min(time.monotonic() + _GRACE, process.deadline)
+    naps = _naps()
     while child.poll() is None and time.monotonic() < until and not cancelled.is_set():
-        time.sleep(_POLL)
+        time.sleep(next(naps))
     kill_group(child)
+
+
+def _naps() -> Iterator[float]:
+    """Yield the seconds between looks: what ends soon is noticed at once, and what goes on is not disturbed."""
+    nap = 0.001
+    while True:
+        yield nap
+        nap = min(2 * nap, _POLL)
 
 
 def _read(fd: int) -> bytes | None:
@@ -343,13 +352,14 @@ def run_plain(
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+        naps = _naps()
         try:
             while child.poll() is None:
                 if cancelled.is_set():
                     return -signal.SIGKILL, "cancelled"
                 if time.monotonic() > (deadline() if callable(deadline) else deadline):
                     raise TimeoutError("the time budget ran out")
-                time.sleep(_POLL)
+                time.sleep(next(naps))
             _linger(child, cancelled)
         finally:
             kill_group(child)
@@ -364,6 +374,7 @@ def _linger(child: subprocess.Popen[bytes], cancelled: threading.Event) -> None:
     A report may be written by a process that outlives the command a little (bats 1.8, any ``>(...)`` of a shell).
     """
     until = time.monotonic() + _GRACE
+    naps = _naps()
     while time.monotonic() < until and not cancelled.is_set():
         with contextlib.suppress(ChildProcessError):  # what has ended counts as there until its parent asks
             while os.waitpid(-child.pid, os.WNOHANG)[0]:
@@ -372,7 +383,7 @@ def _linger(child: subprocess.Popen[bytes], cancelled: threading.Event) -> None:
             os.killpg(child.pid, 0)
         except (ProcessLookupError, PermissionError):
             return
-        time.sleep(_POLL)
+        time.sleep(next(naps))
 
 
 def reap(place: str) -> int:
