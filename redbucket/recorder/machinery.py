@@ -111,6 +111,8 @@ def _function(value):
 
 def _code(value):
     """Return the code object behind a function, a static or class method, a property."""
+    if type(value) is FunctionType:  # most are, and there are thousands at the start of each run
+        return value.__code__
     code = getattr(_function(value), "__code__", None)
     return code if type(code) is CodeType else None  # unittest.mock.call has every attribute
 
@@ -123,8 +125,9 @@ def _space(owner):
 def _kept(owner, prefix):
     """Yield (label, owner, name, value, code) for the functions of a module or class of its own."""
     for name, value in list(_vars(owner).items()):
-        if _code(value) is not None:
-            yield prefix + name, owner, name, value, _code(value)
+        code = _code(value)
+        if code is not None:
+            yield prefix + name, owner, name, value, code
 
 
 def _plain(kind, prefix):
@@ -253,14 +256,15 @@ class Machinery:
         """Yield what stands in the standard library and was made by a product file: tests may go through it."""
         for module, owner, label in _library():
             for name, value in list(_vars(owner).items()):
+                path = _made_in(value)
+                if not path.startswith(self._tree) or path[len(self._tree) :] in self._judge:
+                    continue
                 if owner is module and (name.startswith("_") or name in _HOOKS):
                     continue  # set by functions of the library's own, or made to be set
-                path = _made_in(value)
                 full = "%s.%s" % (label, name)
                 if full in self._seen or full.partition("builtins.")[2] in self._seen:
                     continue
-                if path.startswith(self._tree) and path[len(self._tree) :] not in self._judge:
-                    yield "%s%s (from %s)" % (LIBRARY, full, path[len(self._tree) :])
+                yield "%s%s (from %s)" % (LIBRARY, full, path[len(self._tree) :])
 
 
 def _library():
