@@ -21,6 +21,13 @@ def _quoted_attributes(repo: Repo) -> None:
     repo.stage({".gitattributes": '"tests/test_m\\157ney.py" -diff\n'})
 
 
+def _skip_from_elsewhere(repo: Repo) -> None:
+    test = base.TEST_MONEY.replace("from helpers", "from later import later\nfrom helpers")
+    test = test.replace("    assert split(10, 3)", "    assert later()\n    assert split(10, 3)")
+    helper = 'import pytest\n\n\ndef later():\n    pytest.skip("later")\n'
+    repo.stage({"tests/test_money.py": test, "tests/later.py": helper})
+
+
 CAPTURE = (
     "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, call):\n"
 )
@@ -130,6 +137,34 @@ STATIC = (
     ),
     Case("A2", "skipTest in setUp", swap(S, ("self.store = Store()", 'self.skipTest("later")'))),
     Case("A3", "== to >=", swap(T, ("== 375", ">= 0"))),
+    Case(
+        "A3",
+        "a second condition that skips",
+        swap(T, ("== 375\n", '== 375 and _rest()\n\n\ndef _rest():\n    pytest.skip("later")\n')),
+    ),
+    Case(
+        "A3",
+        "a first condition that skips",
+        swap(
+            T,
+            (
+                '    assert total(["1.50", "2.25"]) == 375\n',
+                '    assert _rest() and total(["1.50", "2.25"]) == 375\n\n\ndef _rest():\n    pytest.skip("later")\n',
+            ),
+        ),
+    ),
+    Case(
+        "A3",
+        "an assertion before the others that skips by a new helper file",
+        _skip_from_elsewhere,
+    ),
+    Case("A3", "a message that is worked out", swap(T, ("== 375\n", '== 375, pytest.skip("later")\n'))),
+    Case(
+        "A3",
+        "a pattern that fits whatever is raised",
+        swap(T, ("ArithmeticError)", "Exception, match='')")),
+    ),
+    Case("A3", "an error of the patch's own", swap(T, ("ArithmeticError)", "cents.Error, match='x')"))),
     Case("A3", "wider tolerance", swap(T, ("abs=1e-9", "abs=1e9"))),
     Case("A3", "assertion removed", swap(T, ("    assert split(10, 3) == [4, 3, 3]\n", ""))),
     Case(

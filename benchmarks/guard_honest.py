@@ -182,6 +182,12 @@ HONEST = (
     _case("new test file", files({"tests/test_nothing.py": NEW_TEST})),
     _case("new test in a file", add(T, "\n\ndef test_nothing():\n    assert total([]) == 0\n")),
     _case("more rows", swap(T, ('("2", 200)', '("2", 200), ("3", 300)'))),
+    _case("an assertion that says more", swap(T, ("== 375\n", "== 375 and total([]) == 0\n"))),
+    _case("an error whose message counts, too", swap(T, ("ArithmeticError)", 'ArithmeticError, match="x")'))),
+    _case(
+        "a nearer mean, with a message",
+        swap(T, ("pytest.approx(15, abs=1e-9)", 'pytest.approx(15, abs=1e-12), "mean of two"')),
+    ),
     _case("more assertions", swap(T, ("== 375\n", "== 375\n    assert total([]) == 0\n"))),
     _case("tests formatted", swap(T, ("def test_total", "\n# sums\ndef test_total"))),
     _case(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from redbucket.core.additions import addition_changes
 from redbucket.core.annotations import strip_annotations
@@ -13,7 +13,7 @@ from redbucket.core.decorators import compare_decorators
 from redbucket.core.definitions import elements, exported, holds_tests, packages, same_type
 from redbucket.core.details import UNCHANGED, Alteration, Detail, Effect, alteration
 from redbucket.core.doctests import doctest_change
-from redbucket.core.functions import compare_functions
+from redbucket.core.functions import Around, compare_functions
 from redbucket.core.plainadditions import plain_additions
 from redbucket.core.plural import plural
 from redbucket.core.pytree import (
@@ -29,6 +29,7 @@ from redbucket.core.pytree import (
 )
 from redbucket.core.reaching import Reach
 from redbucket.core.scope import Asked, Entry, Scope, read_scope
+from redbucket.core.skipping import Skipping
 from redbucket.core.verbatim import share_shapes
 
 __all__ = ["Alteration", "Detail", "Effect", "altered", "doctest_change"]
@@ -44,12 +45,14 @@ def altered(
     *,
     outer_fixtures: Collection[str] | None = (),
     inherited: Mapping[str, Collection[str]] | None = None,
+    is_strange: Callable[[str], bool] = lambda module: False,
 ) -> Alteration:
     """Return what became of a judge-side file; ``None`` is an absent file.
 
     ``outer_fixtures`` are names of fixtures that a new definition here would
     hide from the tests below, None where base has no test below; ``inherited`` maps the file's classes to the
-    names they inherit from other files.
+    names they inherit from other files; ``is_strange`` says of a module, by the end of its name, that it may be a
+    file whose functions skip tests, or reach into other objects.
     """
     if old == new:
         return UNCHANGED
@@ -59,7 +62,7 @@ def altered(
         return _other(old, new, path)
     if not is_conftest(path) and (added := plain_additions(old, new)) is not None:
         return alteration(added, [])
-    return compared(old, new, path, outer_fixtures=outer_fixtures, inherited=inherited)
+    return compared(old, new, path, outer_fixtures=outer_fixtures, inherited=inherited, is_strange=is_strange)
 
 
 def compared(
@@ -69,6 +72,7 @@ def compared(
     *,
     outer_fixtures: Collection[str] | None = (),
     inherited: Mapping[str, Collection[str]] | None = None,
+    is_strange: Callable[[str], bool] = lambda module: False,
 ) -> Alteration:
     """Return what ``altered`` does of a Python file that is there, by the two syntax trees."""
     after = parse_anew(new)
@@ -100,6 +104,7 @@ def compared(
         new_file=old is None,
         outer_fixtures=outer_fixtures,
         inherited=inherited or {},
+        is_strange=is_strange,
     )
     comparison.run(comparison.old, comparison.new, "")
     examples = doctest_change(old, new, path)
@@ -133,6 +138,7 @@ class _Comparison:
         new_file: bool,
         outer_fixtures: Collection[str] | None,
         inherited: Mapping[str, Collection[str]],
+        is_strange: Callable[[str], bool],
     ) -> None:
         self.old = old
         self.new = new
@@ -145,6 +151,10 @@ class _Comparison:
         self.asked = Asked(old, source)
         defined = (entry.node for entries in new.names.values() for entry in entries)
         self.reach = Reach(defined, self._is_foreign, patches=self.new_file)
+        self.is_strange = is_strange
+        self.around = Around(
+            self.reach.calls, Skipping(new.nodes).calls, self._is_builtin, self._is_newly_strange
+        )
 
     def _is_foreign(self, name: str) -> bool:
         """Return whether a name of the new file stands for what others have, too."""
@@ -152,6 +162,21 @@ class _Comparison:
         if entries is None:
             return not hasattr(builtins, name)
         return name in self.old.names or any(entry.kind == "import" for entry in entries)
+
+    def _is_builtin(self, name: str) -> bool:
+        """Return whether neither form of the file gives a name of Python's own another meaning."""
+        return hasattr(builtins, name) and not any(
+            name in side.names or any("import *" in said for said in side.said.values())
+            for side in (self.old, self.new)
+        )
+
+    def _is_newly_strange(self, name: str) -> bool:
+        """Return whether a name is imported by the patch alone, from a strange module or as one."""
+        if name in self.old.names:
+            return False
+        nodes = [entry.node for entry in self.new.names.get(name, ()) if entry.kind == "import"]
+        modules = {part for node in nodes for part in _modules(node)}
+        return any(map(self.is_strange, modules))
 
     def run(self, old: Scope, new: Scope, owner: str) -> None:
         """Compare two bodies; ``owner`` is the qualified name of their class."""
@@ -226,9 +251,7 @@ class _Comparison:
         if isinstance(old.node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert isinstance(new.node, ast.FunctionDef | ast.AsyncFunctionDef)
             is_test = old.name.startswith("test")
-            more, worse = compare_functions(
-                old.node, new.node, unit, is_test=is_test, reaches=self.reach.calls
-            )
+            more, worse = compare_functions(old.node, new.node, unit, is_test=is_test, around=self.around)
             self.additions += more
             self.changes += worse
         elif isinstance(old.node, ast.ClassDef) and isinstance(new.node, ast.ClassDef):
@@ -323,6 +346,15 @@ class _Comparison:
             weakens = reaches or text in new.meddling or new.skips(text)
             what = f"runs at import{where}: {new.said[text]}"
             self.changes.append(Detail(what, new.lines[text], owner, weakens))
+
+
+def _modules(node: ast.AST) -> Iterator[str]:
+    """Yield the modules that an import may read, with dots; of a relative one as much of the name as it gives."""
+    assert isinstance(node, (ast.Import, ast.ImportFrom))
+    module = getattr(node, "module", None) or ""
+    yield module
+    for alias in node.names:
+        yield f"{module}.{alias.name}".lstrip(".")
 
 
 def _fate(entry: Entry, old: Scope, new: Scope, unit: str) -> str:

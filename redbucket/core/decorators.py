@@ -13,6 +13,8 @@ from redbucket.core.pytree import dotted, shape, source_text
 SKIPS = frozenset(
     {"expectedFailure", "skip", "skipIf", "skipUnless", "skipif", "xfail", "skip_if", "requires", "disabled"}
 )
+# In these a failure is no failure.
+EXCUSES = frozenset({"expectedFailure", "xfail"})
 _RERUNS = frozenset({"flaky", "rerun", "retry"})
 # Decorators that stay what they are under other arguments, and what that changes.
 _SAME = {"given": "draws other examples", "fixture": "changes how the fixture is made"}
@@ -56,6 +58,9 @@ def compare_decorators(
         change = f"`@{source_text(was)}` became `@{source_text(node)}`"
         if name in _SAME:
             changes.append(Detail(f"{_SAME[name]}: {change}", node.lineno, unit, name == "given"))
+        elif name == "xfail" and _excuses_less(was, node):
+            text = f"excuses less: {change}"
+            additions.append(Detail(text, node.lineno, unit))
         elif _reasonless(was) == _reasonless(node):
             text = f"gives another reason for a skipped or excused test: {change}"
             additions.append(Detail(text, node.lineno, unit))
@@ -89,6 +94,23 @@ def compare_decorators(
     if not additions and not changes:
         changes.append(Detail("changes the order of the decorators", line, unit))
     return additions, changes
+
+
+def _excuses_less(old: ast.expr, new: ast.expr) -> bool:
+    """Return whether an expected failure became a strict one, and is what it was otherwise."""
+    if not isinstance(new, ast.Call):
+        return False
+    strict = [k for k in new.keywords if k.arg == "strict"]
+    is_strict = (
+        len(strict) == 1 and isinstance(strict[0].value, ast.Constant) and strict[0].value.value is True
+    )
+    rest = ast.Call(new.func, new.args, [k for k in new.keywords if k.arg != "strict"])
+    bare = old if isinstance(old, ast.Call) else ast.Call(old, [], [])
+    off = [k for k in bare.keywords if k.arg == "strict"]
+    if any(not isinstance(k.value, ast.Constant) for k in off):
+        return False
+    bare = ast.Call(bare.func, bare.args, [k for k in bare.keywords if k.arg != "strict"])
+    return is_strict and _reasonless(bare) == _reasonless(rest)
 
 
 def _reasonless(node: ast.expr) -> list[str]:

@@ -4,59 +4,85 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from redbucket.core.assertions import RAISES, assertions, callee, compare
-from redbucket.core.decorators import SKIPS, compare_decorators, last_name
+from redbucket.core.decorators import EXCUSES, compare_decorators, last_name
+from redbucket.core.demands import put_back_demands, without_unread
 from redbucket.core.details import Detail
 from redbucket.core.looprows import drop_new_rows
 from redbucket.core.meddling import changes_something
 from redbucket.core.pytree import dotted, shape, source_text, without_docstring
 from redbucket.core.references import references
+from redbucket.core.skipping import SKIP_CALLS, outer_nodes, skips
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Reaches = Callable[[ast.AST], bool]
-_SKIP_CALLS = frozenset(
-    {"skip", "xfail", "skipTest", "importorskip", "SkipTest", "exit", "_exit", "kill", "abort"}
-)
+_BODY = "changes the body"
 _PATCH_CALLS = frozenset(
     {"patch", "setattr", "setitem", "object", "spy", "stub", "Mock", "MagicMock", "create_autospec"}
 )
 # Any other block may count, expect or swallow what happens in it.
 _HARMLESS_BLOCKS = frozenset({"NamedTemporaryFile", "TemporaryDirectory", "TemporaryFile", "open", "subTest"})
-_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+@dataclass(frozen=True)
+class Around:
+    """What is known of the file around a function.
+
+    ``reaches`` says whether running a statement calls something of the file that reaches into other objects, ``skips``
+    whether it calls something that skips the test; ``is_builtin`` of a name that the file gives it no other meaning,
+    ``is_strange`` that it is newly imported from where it could do either.
+    """
+
+    reaches: Reaches
+    skips: Reaches
+    is_builtin: Callable[[str], bool]
+    is_strange: Callable[[str], bool]
 
 
 def compare_functions(
-    old: Function, new: Function, unit: str, *, is_test: bool, reaches: Reaches
+    old: Function, new: Function, unit: str, *, is_test: bool, around: Around
 ) -> tuple[list[Detail], list[Detail]]:
     """Return (additions, changes) between two definitions of one name; both empty if they run the same.
 
-    ``reaches`` says whether running a statement calls something of the file that reaches into other objects.
-
     Assertions added to a test are additions: at the end of the body any plain
     statements may come with them, because all that the old body checked has
-    been checked by then; in between only bare assertions. Either can make the
-    test fail, not pass. In a helper or a fixture nothing is an addition.
+    been checked by then; in between only bare assertions. So are statements that demand more than they did. All of
+    that can make the test fail, not pass. In a helper or a fixture nothing is an addition.
     """
     additions, changes = compare_decorators(old.decorator_list, new.decorator_list, unit, new.lineno)
     if shape(old.args) != shape(new.args):
         changes.append(Detail("changes the arguments", new.lineno, unit))
     if type(old) is not type(new):
         changes.append(Detail("changes between a plain and an async function", new.lineno, unit, is_test))
-    if is_test and not any(last_name(mark) in SKIPS for mark in new.decorator_list):
+    if is_test and not any(last_name(mark) in EXCUSES for mark in new.decorator_list):
         rows = drop_new_rows(old, new)
         additions += [
             Detail(f"adds the row `{source_text(row)}` to a loop", row.lineno, unit) for row in rows
         ]
+        demands = put_back_demands(
+            old,
+            new,
+            harmless=lambda part: not _acts(ast.Expr(part), around),
+            is_builtin=around.is_builtin,
+        )
+        additions += [Detail(text, line, unit) for text, line in demands]
         kept = _drop_new_names(old, new)
         additions += [
             Detail(f"keeps what `with {source_text(i.context_expr)}` gives", new.lineno, unit) for i in kept
         ]
     before, after = without_docstring(old), without_docstring(new)
+    if shape(before) != shape(after):
+        without_unread(old)
+        without_unread(new)
+        before, after = without_docstring(old), without_docstring(new)
+        if shape(before) == shape(after):
+            additions.append(Detail("gives another name, or none, to what nothing reads", new.lineno, unit))
     if shape(before) == shape(after):
         return additions, changes
-    only_more = _only_more(old, new, *_innermost(before, after), reaches) if is_test else None
+    only_more = _only_more(old, new, *_innermost(before, after), around) if is_test else None
     if only_more is not None:
         found = assertions(only_more) or None
         texts = [(f"adds the assertion `{source_text(item.node)}`", item.line) for item in found or ()]
@@ -71,7 +97,17 @@ def compare_functions(
         if shape(without_docstring(old)) == shape(after):
             return additions, changes
     added, changed = _describe(without_docstring(old), after, unit, new.lineno)
+    if is_test and (line := _newly_skips(before, after, around)) is not None:
+        changes.append(Detail("calls what skips or ends the test", line, unit, True))
+        changed = [change for change in changed if change.text != _BODY]
     return additions + added, changes + changed
+
+
+def _newly_skips(before: list[ast.stmt], after: list[ast.stmt], around: Around) -> int | None:
+    """Return the line of a statement that calls a function of the file that skips, where the old test called none."""
+    if any(map(around.skips, before)):
+        return None
+    return next((node.lineno for node in after if around.skips(node)), None)
 
 
 def _drop_new_names(old: Function, new: Function) -> list[ast.withitem]:
@@ -120,10 +156,10 @@ def _innermost(before: list[ast.stmt], after: list[ast.stmt]) -> tuple[list[ast.
 
 
 def _only_more(
-    old: Function, new: Function, before: list[ast.stmt], after: list[ast.stmt], reaches: Reaches
+    old: Function, new: Function, before: list[ast.stmt], after: list[ast.stmt], around: Around
 ) -> list[ast.stmt] | None:
     """Return the added statements if nothing but harmless ones was added, else ``None``."""
-    if any(last_name(mark) in SKIPS for mark in new.decorator_list):
+    if any(last_name(mark) in EXCUSES for mark in new.decorator_list):
         return None
     texts = [shape(node) for node in before]
     extra: list[ast.stmt] = []
@@ -132,16 +168,16 @@ def _only_more(
         if at < len(before) and shape(node) == texts[at]:
             at += 1
             continue
-        if at < len(before) and not _bare_assertion(node, reaches):
+        if at < len(before) and not _bare_assertion(node, around):
             return None
         extra.append(node)
     if at < len(before):
         return None
     outer = {name for name, _ in references([old]).names}
-    for inner in _walk(extra):
+    for inner in outer_nodes(extra):
         if isinstance(inner, (ast.Yield, ast.YieldFrom, ast.Return, ast.Global, ast.Nonlocal, ast.NamedExpr)):
             return None
-        if callee(inner) in _SKIP_CALLS or dotted(inner).endswith("SkipTest"):
+        if skips(inner) or around.skips(inner):
             return None
         # A name bound further down is local from the first line on.
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store) and inner.id in outer:
@@ -149,7 +185,7 @@ def _only_more(
     return extra
 
 
-def _bare_assertion(node: ast.stmt, reaches: Reaches) -> bool:
+def _bare_assertion(node: ast.stmt, around: Around) -> bool:
     parts = [node]
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         call, name = node.value, callee(node.value)
@@ -159,17 +195,19 @@ def _bare_assertion(node: ast.stmt, reaches: Reaches) -> bool:
             return False
     elif not isinstance(node, ast.Assert):
         return False
-    return not any(changes_something(part) or reaches(part) for part in parts)
+    return not any(_acts(part, around) for part in parts)
 
 
-def _walk(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield all nodes but those of inner functions and classes."""
-    stack = list(nodes)
-    while stack:
-        node = stack.pop()
-        yield node
-        if not isinstance(node, _INNER):
-            stack.extend(ast.iter_child_nodes(node))
+def _acts(node: ast.stmt, around: Around) -> bool:
+    """Return whether a statement does more than look, so that what comes after it may look at something else."""
+    if changes_something(node) or around.reaches(node) or around.skips(node):
+        return True
+    return any(
+        skips(part)
+        or isinstance(part, (ast.NamedExpr, ast.Yield, ast.YieldFrom))
+        or (isinstance(part, ast.Name) and around.is_strange(part.id))
+        for part in ast.walk(node)
+    )
 
 
 def _describe(
@@ -184,7 +222,7 @@ def _describe(
             gone = ", ".join(sorted((was - now).elements())[:3]) or "literals"
             changes.append(Detail(f"changes the values that it works with ({gone})", line, unit))
         else:
-            changes.append(Detail("changes the body", line, unit))
+            changes.append(Detail(_BODY, line, unit))
     return additions, changes
 
 
@@ -193,7 +231,7 @@ def _more(before: list[ast.stmt], after: list[ast.stmt], unit: str) -> Iterator[
     counts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     lines: dict[str, int] = {}
     for count, body in zip(counts, (before, after), strict=True):
-        for node in _walk(body):
+        for node in outer_nodes(body):
             for kind in _kinds(node):
                 count[kind] += 1
                 lines[kind] = getattr(node, "lineno", 1)
@@ -214,7 +252,7 @@ def _more(before: list[ast.stmt], after: list[ast.stmt], unit: str) -> Iterator[
 
 def _kinds(node: ast.AST) -> Iterator[str]:
     name = callee(node)
-    if name in _SKIP_CALLS or (isinstance(node, ast.Raise) and dotted(node.exc).endswith("SkipTest")):
+    if name in SKIP_CALLS or (isinstance(node, ast.Raise) and dotted(node.exc).endswith("SkipTest")):
         yield "skip"
     if name in _PATCH_CALLS or (name and ".patch" in f".{dotted(getattr(node, 'func', None))}"):
         yield "mock"
@@ -237,8 +275,8 @@ def _kinds(node: ast.AST) -> Iterator[str]:
 
 
 def _literals(body: list[ast.stmt]) -> Counter[str]:
-    return Counter(source_text(node, 30) for node in _walk(body) if isinstance(node, ast.Constant))
+    return Counter(source_text(node, 30) for node in outer_nodes(body) if isinstance(node, ast.Constant))
 
 
 def _bones(body: list[ast.stmt]) -> list[str]:
-    return [type(node).__name__ for node in _walk(body)]
+    return [type(node).__name__ for node in outer_nodes(body)]

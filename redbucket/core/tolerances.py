@@ -75,6 +75,30 @@ def without_tolerances(root: ast.AST) -> str:
     return shape(root)
 
 
+def narrower(old: ast.expr, new: ast.expr) -> bool:
+    """Return whether two calls differ in literal tolerances alone, and those of ``new`` accept less."""
+    if not (isinstance(old, ast.Call) and isinstance(new, ast.Call)):
+        return False
+    known = _TOLERANCES.get(_called(new))
+    if known is None or shape(old.func) != shape(new.func):
+        return False
+    if len(old.args) != len(new.args) or len(old.keywords) != len(new.keywords):
+        return False
+    named = {position: key for key, position in known.items()}
+    pairs = [(named.get(at), a, b) for at, (a, b) in enumerate(zip(old.args, new.args, strict=True))]
+    if [k.arg for k in old.keywords] != [k.arg for k in new.keywords]:
+        return False
+    pairs += [(k.arg, k.value, n.value) for k, n in zip(old.keywords, new.keywords, strict=True)]
+    return all(shape(a) == shape(b) or _is_less(key, a, b, known) for key, a, b in pairs)
+
+
+def _is_less(key: str | None, old: ast.expr, new: ast.expr, known: dict[str, int]) -> bool:
+    was, now = number(old), number(new)
+    if key is None or key not in known or was is None or now is None:
+        return False
+    return now > was if key in _DIGITS else 0 <= now < was
+
+
 def tolerance_changes(old: ast.AST, new: ast.AST) -> Iterator[str]:
     """Yield in words what makes the tolerances of ``new`` wider than those of ``old``."""
     before, after = _tolerances(old), _tolerances(new)

@@ -10,6 +10,7 @@ from redbucket.core.alteration import altered
 from redbucket.core.details import UNCHANGED, Alteration, Detail, Effect
 from redbucket.core.imports import conftest_chain
 from redbucket.core.pytree import is_conftest, is_python
+from redbucket.core.skipmarks import WORDS as SKIP_WORDS
 from redbucket.core.testfiles import JudgeFiles
 from redbucket.core.testtree import read_module
 from redbucket.guards.context import Context, TreeView
@@ -41,11 +42,11 @@ class Sides(Protocol):
 def altered_files(context: Context, judge_side: Sides) -> tuple[tuple[str, Alteration], ...]:
     """Return each test file that an agent changed in effect, with what became of it, by path."""
     found = []
-    inherited = _inherited(context, judge_side)
+    inherited, strange = _inherited(context, judge_side), _strange(context, judge_side)
     for path in sorted(context.agent_paths):
         if not (judge_side.is_test(path) or is_conftest(path)) or judge_side.is_protected(path):
             continue
-        alteration = _of_path(context, path, judge_side, inherited)
+        alteration = _of_path(context, path, judge_side, inherited, strange)
         if alteration.effect is not Effect.NOTHING:
             found.append((path, alteration))
     return tuple(found)
@@ -56,6 +57,7 @@ def _of_path(
     path: str,
     judge_side: Sides,
     inherited: Callable[[str], Mapping[str, frozenset[str]]],
+    strange: Callable[[str], bool],
 ) -> Alteration:
     old, new = context.base.entries.get(path), context.head.entries.get(path)
     if (old and old.oid) == (new and new.oid) and (old and old.mode[:3]) == (new and new.mode[:3]):
@@ -74,7 +76,29 @@ def _of_path(
         path,
         outer_fixtures=outer,
         inherited=inherited(path) if old and is_python(path) else {},
+        is_strange=strange,
     )
+
+
+def _strange(context: Context, judge_side: Sides) -> Callable[[str], bool]:
+    """Return a function that says whether a module may be a test file that is the patch's, or that skips."""
+    files: dict[str, list[str]] = {}
+
+    def is_strange(module: str) -> bool:
+        if not files:
+            files[""] = []
+            for path, entry in context.head.entries.items():
+                if entry.is_file and is_python(path) and judge_side.is_test(path):
+                    name = path.removesuffix(".py").removesuffix("/__init__")
+                    files.setdefault(name.rpartition("/")[2], []).append(path)
+        end = f"/{module.replace('.', '/')}"
+        return any(
+            f"/{path}".removesuffix(".py").removesuffix("/__init__").endswith(end)
+            and (path in context.agent_paths or any(word in context.head.read(path) for word in SKIP_WORDS))
+            for path in files.get(module.rpartition(".")[2], ())
+        )
+
+    return is_strange
 
 
 def _has_tests_below(tree: TreeView, conftest: str, judge_side: Sides) -> bool:
