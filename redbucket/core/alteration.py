@@ -149,11 +149,11 @@ class _Comparison:
         self.additions: list[Detail] = []
         self.changes: list[Detail] = []
         self.asked = Asked(old, source)
-        defined = (entry.node for entries in new.names.values() for entry in entries)
-        self.reach = Reach(defined, self._is_foreign, patches=self.new_file)
+        self.reach = Reach(self._defined(), self._is_foreign, patches=self.new_file)
         self.is_strange = is_strange
+        changing = Reach(self._defined(), self._is_foreign, arguments=True)
         self.around = Around(
-            self.reach.calls, Skipping(new.nodes).calls, self._is_builtin, self._is_newly_strange
+            changing.calls, Skipping(new.nodes).calls, self._is_builtin, self._is_newly_strange
         )
 
     def _is_foreign(self, name: str) -> bool:
@@ -162,6 +162,9 @@ class _Comparison:
         if entries is None:
             return not hasattr(builtins, name)
         return name in self.old.names or any(entry.kind == "import" for entry in entries)
+
+    def _defined(self) -> Iterator[ast.AST]:
+        return (entry.node for entries in self.new.names.values() for entry in entries)
 
     def _is_builtin(self, name: str) -> bool:
         """Return whether neither form of the file gives a name of Python's own another meaning."""

@@ -31,7 +31,7 @@ _HARMLESS_BLOCKS = frozenset({"NamedTemporaryFile", "TemporaryDirectory", "Tempo
 class Around:
     """What is known of the file around a function.
 
-    ``reaches`` says whether running a statement calls something of the file that reaches into other objects, ``skips``
+    ``reaches`` says whether running a statement calls something of the file that changes other objects, ``skips``
     whether it calls something that skips the test; ``is_builtin`` of a name that the file gives it no other meaning,
     ``is_strange`` that it is newly imported from where it could do either.
     """
@@ -49,8 +49,10 @@ def compare_functions(
 
     Assertions added to a test are additions: at the end of the body any plain
     statements may come with them, because all that the old body checked has
-    been checked by then; in between only bare assertions. So are statements that demand more than they did. All of
-    that can make the test fail, not pass. In a helper or a fixture nothing is an addition.
+    been checked by then; in between only assertions and what they look at by
+    names of their own. So are statements that demand more than they did. All of
+    that can make the test fail, not pass. In a helper or a fixture nothing is an
+    addition.
     """
     additions, changes = compare_decorators(old.decorator_list, new.decorator_list, unit, new.lineno)
     if shape(old.args) != shape(new.args):
@@ -119,8 +121,7 @@ def _drop_new_names(old: Function, new: Function) -> list[ast.withitem]:
         [item for node in ast.walk(one) if isinstance(node, ast.With) for item in node.items]
         for one in (old, new)
     ]
-    known = {node.id for node in ast.walk(old) if isinstance(node, ast.Name)}
-    known |= {node.arg for node in ast.walk(old) if isinstance(node, ast.arg)}
+    known = _names(old)
     taken = []
     for before, after in zip(*items, strict=False):
         if shape(before.context_expr) != shape(after.context_expr):
@@ -130,6 +131,12 @@ def _drop_new_names(old: Function, new: Function) -> list[ast.withitem]:
             after.optional_vars = None
             taken.append(after)
     return taken
+
+
+def _names(function: Function) -> set[str]:
+    """Return every name that a function reads, binds or takes."""
+    known = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    return known | {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
 
 
 def _innermost(before: list[ast.stmt], after: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt]]:
@@ -163,12 +170,13 @@ def _only_more(
         return None
     texts = [shape(node) for node in before]
     extra: list[ast.stmt] = []
+    known = _names(old)
     at = 0
     for node in after:
         if at < len(before) and shape(node) == texts[at]:
             at += 1
             continue
-        if at < len(before) and not _bare_assertion(node, around):
+        if at < len(before) and not _bare_assertion(node, around, known):
             return None
         extra.append(node)
     if at < len(before):
@@ -185,17 +193,44 @@ def _only_more(
     return extra
 
 
-def _bare_assertion(node: ast.stmt, around: Around) -> bool:
-    parts = [node]
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        call, name = node.value, callee(node.value)
-        if name in RAISES and len(call.args) > 1:  # raises(Error, function, 1) calls function(1)
-            parts.append(ast.Expr(ast.Call(call.args[1], call.args[2:], call.keywords)))
-        elif not name.startswith("assert"):
-            return False
-    elif not isinstance(node, ast.Assert):
+def _bare_assertion(node: ast.stmt, around: Around, known: set[str]) -> bool:
+    """Return whether a statement only looks, by itself or for an assertion to come; it binds no name of ``known``."""
+    if _acts(node, around):
         return False
-    return not any(_acts(part, around) for part in parts)
+    match node:
+        case ast.Assert():
+            return True
+        case ast.Expr(value=ast.Call() as call):
+            name = callee(call)
+            if name in RAISES and len(call.args) > 1:  # raises(Error, function, 1) calls function(1)
+                return not _acts(ast.Expr(ast.Call(call.args[1], call.args[2:], call.keywords)), around)
+            return name.startswith("assert")
+        case ast.Assign(targets=[target]):
+            return _binds_new(target, known)
+        case ast.For(target=target, body=body, orelse=[]):
+            return _binds_new(target, known) and _all_bare(body, around, known)
+        case ast.If(body=body, orelse=orelse):
+            return _all_bare([*body, *orelse], around, known)
+        case ast.With(items=items, body=body):
+            names = [item.optional_vars for item in items if item.optional_vars is not None]
+            if not all(_binds_new(name, known) for name in names):
+                return False
+            called = {callee(item.context_expr) for item in items}
+            if called <= RAISES:
+                return all(isinstance(part, (ast.Assign, ast.Expr)) for part in body) and _all_bare(
+                    [part for part in body if isinstance(part, ast.Assign)], around, known
+                )
+            return called == {"subTest"} and _all_bare(body, around, known)
+    return False
+
+
+def _all_bare(body: list[ast.stmt], around: Around, known: set[str]) -> bool:
+    return all(_bare_assertion(part, around, known) for part in body)
+
+
+def _binds_new(target: ast.expr, known: set[str]) -> bool:
+    names = target.elts if isinstance(target, (ast.List, ast.Tuple)) else [target]
+    return all(isinstance(name, ast.Name) and name.id not in known for name in names)
 
 
 def _acts(node: ast.stmt, around: Around) -> bool:

@@ -32,14 +32,21 @@ class Reach:
 
     ``nodes`` are its definitions. ``foreign`` says of a name whether others have the object, too: an import, or what
     base's file has already. With ``patches`` only attributes that are set count, and not what is put into a table.
+    With ``arguments`` what a function is given is others', too, but for a method's own object.
     """
 
     def __init__(
-        self, nodes: Iterable[ast.AST], foreign: Callable[[str], bool], *, patches: bool = False
+        self,
+        nodes: Iterable[ast.AST],
+        foreign: Callable[[str], bool],
+        *,
+        patches: bool = False,
+        arguments: bool = False,
     ) -> None:
         self._nodes = nodes
         self._foreign = foreign
         self._patches = patches
+        self._arguments = arguments
 
     def at_import(self, node: ast.AST) -> bool:
         """Return whether defining ``node``, not using it later, calls something of the file that reaches."""
@@ -74,7 +81,7 @@ class Reach:
         for name, node in self._defined.items():
             for method, function in _methods(node) if isinstance(node, ast.ClassDef) else [("", node)]:
                 nodes = list(_inside(function))
-                if self._reaches(function, nodes):
+                if self._reaches(function, nodes, method):
                     found.setdefault(name, set()).add(method)
                 else:
                     calling.append((name, method, [part for part in nodes if isinstance(part, ast.Call)]))
@@ -87,11 +94,19 @@ class Reach:
             calling = [one for one in calling if one not in more]
         return found
 
-    def _reaches(self, function: ast.AST, nodes: list[ast.AST]) -> bool:
-        own = _own(function, nodes, self._foreign)
+    def _reaches(self, function: ast.AST, nodes: list[ast.AST], method: str) -> bool:
+        given: set[str] = set()
+        if self._arguments:
+            names = [n.arg for n in ast.walk(function.args) if isinstance(n, ast.arg)]  # type: ignore[attr-defined]
+            given = set(names[1:] if method else names)
+
+        def is_others(name: str) -> bool:
+            return name in given or self._foreign(name)
+
+        own = _own(function, nodes, is_others, given)
 
         def foreign(part: ast.AST) -> bool:
-            return _is_foreign(part, own, self._foreign)
+            return _is_foreign(part, own, is_others)
 
         stored = ast.Attribute if self._patches else (ast.Attribute, ast.Subscript)
         special = SPECIAL if self._patches else SPECIAL | CHANGES
@@ -202,14 +217,19 @@ def _root(node: ast.AST) -> ast.Name | None:
             return node if isinstance(node, ast.Name) else None
 
 
-def _own(function: ast.AST, nodes: list[ast.AST], foreign: Callable[[str], bool]) -> set[str]:
-    """Return the names that a function binds to objects of its own: not what it imports, nor other names for such."""
+def _own(
+    function: ast.AST, nodes: list[ast.AST], foreign: Callable[[str], bool], others: set[str]
+) -> set[str]:
+    """Return the names that a function binds to objects of its own: not what it imports, nor other names for such.
+
+    ``others`` are arguments that are not its own.
+    """
     functions = [function, *(node for node in nodes if isinstance(node, _FUNCTIONS))]
     arguments = [n.arg for one in functions for n in ast.walk(one.args) if isinstance(n, ast.arg)]  # type: ignore[attr-defined]
     bound = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     bound |= {node.name for node in nodes if isinstance(node, _DEFINITIONS)}
     shared = {name for node in nodes if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
-    own = {*arguments, *bound} - shared
+    own = {*arguments, *bound} - shared - others
     for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             own -= {(alias.asname or alias.name).split(".", 1)[0] for alias in node.names}
@@ -222,6 +242,8 @@ def _own(function: ast.AST, nodes: list[ast.AST], foreign: Callable[[str], bool]
                 given = [(node.target, node.value)]
             elif isinstance(node, (ast.For, ast.comprehension)):
                 given = [(node.target, value) for value in getattr(node.iter, "elts", ())]
+                if others:
+                    given.append((node.target, node.iter))
             for target, value in given:
                 if isinstance(target, ast.Name) and _is_foreign(value, own, foreign, fresh_calls=True):
                     own.discard(target.id)

@@ -31,6 +31,26 @@ def bend(x):
     import lib
     lib.f = g
 
+def tidy(given):
+    kept = given
+    kept.clear()
+    return True
+
+def tidy_each(given):
+    for part in given:
+        part["id"] = 1
+    return True
+
+def tally(given):
+    found = {{}}
+    for part in given:
+        found[part] = 1
+    return found
+
+class Point:
+    def __init__(self, x):
+        self.x = x
+
 def test_a(self, x, y):
     got = f(x)
     {}
@@ -86,6 +106,15 @@ MORE = {
     "an unread argument": ("f(1)", "f(1)\n    _ = x"),
     "an unread name in a block": ("with pytest.raises(Bad): x.first", "with pytest.raises(Bad): _ = x.first"),
 }  # fmt: skip
+MORE |= {
+    "an expected exception between": ("f(1)", "with pytest.raises(Bad, match='no'): f(None)\n    f(1)"),
+    "an expected exception that is looked at": ("f(1)", "with pytest.raises(Bad) as e: f(None)\n    assert e.value.code == 3\n    f(1)"),
+    "a name of its own between": ("f(1)", "other = f(2)\n    assert other == 3\n    f(1)"),
+    "a loop of assertions between": ("f(1)", "for n in range(3): assert f(n) >= n\n    f(1)"),
+    "a branch of assertions between": ("f(1)", "if x: assert f(x)\n    f(1)"),
+    "a helper that changes its own between": ("f(1)", "assert tally(x) == {1: 1}\n    f(1)"),
+    "an object of the file between": ("f(1)", "assert Point(1) == x\n    f(1)"),
+}  # fmt: skip
 NOT_MORE = {
     "a comparison less": ("assert x == y", "x == y"),
     "another comparison": ("x == y", "assert x == x"),
@@ -139,6 +168,17 @@ NOT_MORE = {
     "where a failure is caught": ("try: assert x\n    except AssertionError: return", "try: assert x == 5\n    except AssertionError: return"),
     "in an unknown block": ("with f(x): assert x", "with f(x): assert x == 5"),
     "in an inner function": ("def inner(): assert x", "def inner(): assert x == 5"),
+    "a helper that changes what it is given": ("f(1)", "assert tidy(got)\n    f(1)"),
+    "a helper that changes a part of it": ("f(1)", "assert tidy_each(got)\n    f(1)"),
+    "an old name between": ("f(1)", "got = 1\n    assert got\n    f(1)"),
+    "an old name for a loop": ("f(1)", "for got in (1, 2): assert got\n    f(1)"),
+    "a call between": ("f(1)", "f(2)\n    f(1)"),
+    "a loop that ends the test": ("f(1)", "for n in range(3): return\n    f(1)"),
+    "a branch that ends the test": ("f(1)", "if x: return\n    f(1)"),
+    "a branch that skips": ("f(1)", "if x: assert stop(x)\n    f(1)"),
+    "a swallowing block between": ("f(1)", "with suppress(Bad): bend(x)\n    f(1)"),
+    "an expected exception that acts": ("f(1)", "with pytest.raises(Bad): bend(x)\n    f(1)"),
+    "an expected exception that patches": ("f(1)", "with pytest.raises(Bad): setattr(math, 'e', 3)\n    f(1)"),
     "a name that is read": ("x.first", "got = x.first"),
     "an object that was kept": ("_ = f(x)", "f(x)"),
     "an object that is kept": ("f(x)", "_ = f(x)"),
