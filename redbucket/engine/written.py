@@ -14,7 +14,7 @@ _NAMED = 20
 
 
 def touched(head: Sequence[Run]) -> list[str]:
-    """Return the paths that differ after any of the runs, new ones too, and those that a test opened to write."""
+    """Return the paths that differ after any of the runs, new ones too, and those that a test wrote."""
     left = {path for run in head for path in (*run.tampered, *run.prepared, *run.appeared)}
     return sorted(left | _opened(head))
 
@@ -26,7 +26,7 @@ def _opened(runs: Sequence[Run]) -> set[str]:
 def written(head: Sequence[Run], base: Run | None, judge: JudgeSide, *, agent: bool) -> list[Finding]:
     """Return a finding for each recording that head's runs changed, removed or made, and base's did not.
 
-    One that a test opened to write counts, too, where it is as it was afterwards: meanwhile it may have been another.
+    One that a test wrote counts, too, where it is as it was afterwards: meanwhile it may have been another.
     """
     found = [*_changed(head, base, judge), *_new(head, base, agent), *_put_back(head, base, judge, agent)]
     return found[:_NAMED] + _more(len(found) - _NAMED, found)
@@ -80,9 +80,9 @@ def _put_back(head: Sequence[Run], base: Run | None, judge: JudgeSide, agent: bo
                 severity=Severity.REFUSE if agent else Severity.WARN,
                 path=path,
                 nodeid=_writers(head, path)[0],
-                reason="this recorded fixture was opened to be written during the test, and has its old bytes"
+                reason="this recorded fixture was written during the test, and has its old bytes"
                 " afterwards; no test of base does that",
-                remedy="open it to be read; what a test puts down goes to tmp_path",
+                remedy="read it only; what a test puts down goes to tmp_path",
             )
 
 

@@ -96,7 +96,7 @@ class Results:
         touched, more = inherited
         if more:
             reads |= more
-        if reads:
+        if reads or self._watch.pending:
             self._watch.settle(reads, writes)
         hits = self._lines.take() if self._lines is not None else set()
         event = {

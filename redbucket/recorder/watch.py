@@ -51,6 +51,8 @@ class Watch:
         self.entropy = set()
         self._hashes = {}
         self._databases = {}
+        # {fixture that was opened to be written, and not emptied by that: what the disk says of it}
+        self.pending = {}
         self._hashing = False
         self.guarded = {}  # {id of a function of the machinery: its name}; such a function lives on
         self.recoded = set()
@@ -110,14 +112,27 @@ class Watch:
         if path is None:
             return
         mode, flags = args[1], args[2]
-        writes = flags & _WRITE_FLAGS if isinstance(flags, int) else any(c in (mode or "") for c in "wax+")
+        known = isinstance(flags, int)
+        writes = flags & _WRITE_FLAGS if known else any(c in (mode or "") for c in "wax+")
         if path in self._data:
             if not writes:
                 self.openers.setdefault(path, set()).add(self._opener())
-        elif writes:
-            self.writes.add(path)
-        else:
+        elif not writes:
             self._read(path)
+        elif flags & os.O_TRUNC if known else any(c in (mode or "") for c in "wx"):
+            self.writes.add(path)
+        else:  # some open to write, and only read: what was written shows
+            if flags & os.O_RDWR if known else "+" in mode:
+                self._read(path)
+            self.pending.setdefault(path, self._stamp(path))
+
+    def _stamp(self, path):
+        """Return what changes whenever a file is written, and can't be set back; None for no file."""
+        try:
+            stat = _stat(self._prefix + path)
+        except OSError:
+            return None
+        return stat.st_ino, stat.st_size, stat.st_ctime_ns
 
     def _opener(self):
         """Return the innermost file of the tree that is at work, relative to it; "" for none."""
@@ -176,7 +191,12 @@ class Watch:
             self._databases[path] = self._hash(path)
 
     def settle(self, reads, writes):
-        """Add to ``writes`` the databases among ``reads`` that are not what they were when opened."""
+        """Add to ``writes`` the databases among ``reads``, and what is open to be written, that were written since."""
+        for path, before in list(self.pending.items()):
+            now = self._stamp(path)
+            if before != now:
+                writes.add(path)
+                self.pending[path] = now
         for path in reads & set(self._databases):
             before, now = self._databases[path], self._hash(path)
             if before != now:

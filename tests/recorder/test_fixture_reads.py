@@ -118,6 +118,44 @@ def test_reads(tmp_path: Path) -> None:
     assert r.end("test_direct")["fixture_hash"] != r.end("test_none")["fixture_hash"]
 
 
+UPDATES = """\
+    import os
+    held = []
+    def test_looks():
+        with open("a.txt", "r+") as file: assert file.read() == "a"
+    def test_appends_nothing():
+        with open("b.txt", "a"): pass
+    def test_takes_a_descriptor(): os.close(os.open("a.txt", os.O_RDWR))
+    def test_puts_back():
+        with open("a.txt", "r+") as file:
+            for text in "xa":
+                file.seek(0)
+                file.write(text)
+                file.flush()
+        os.utime("a.txt", (0, 0))
+    def test_keeps_it_open(): held.append(open("c.txt", "rb+", buffering=0))
+    def test_writes_later(): held[0].write(b"c")
+    def test_makes_it(): open("d.txt", "a").close()
+    def test_empties(): open("b.txt", "w").close()
+"""
+
+
+def test_what_is_opened_to_be_written_and_is_not(tmp_path: Path) -> None:
+    """A file that is opened to be updated is read; whether it was written is told by what can't be set back."""
+    names = ("a.txt", "b.txt", "c.txt", "d.txt")
+    files = {"test_a.py": UPDATES, **{name: name[0] for name in names[:3]}}
+    r = record(tmp_path, files, fixtures=names)
+    assert set(r.outcomes.values()) == {"passed"}, r.of("end")
+    wrote = {e["nodeid"].partition("::test_")[2]: e["wrote"] for e in r.of("end") if e.get("wrote")}
+    assert wrote == {
+        "puts_back": ["a.txt"],
+        "writes_later": ["c.txt"],
+        "makes_it": ["d.txt"],
+        "empties": ["b.txt"],
+    }
+    assert r.end("test_looks")["fixtures"] == r.end("test_takes_a_descriptor")["fixtures"] == ["a.txt"]
+
+
 def test_hash_changes_with_content(tmp_path: Path) -> None:
     test = "def test_a(): open('a.txt').read()\ndef test_b(): open('b.txt').read()\n"
     one, two = (

@@ -127,3 +127,17 @@ def test_another_order_of_keys_on_the_wire_is_seen_and_named(tmp_path: Path) -> 
     told = shop.gate("fix")
     assert [f["path"] for f in told.findings("fixture-checksum")] == [name]
     assert told.row("test_verbatim")["bucket"] == "fixture_drift"
+
+
+def test_a_replay_that_compares_a_file_with_itself(tmp_path: Path) -> None:
+    """gsd-build/gsd-2#4800: the recording has to reach the code, or its test stays green whatever the code does."""
+    test = (
+        "import unittest\nfrom pathlib import Path\nclass T(unittest.TestCase):\n    def test_replay(self):\n"
+        "        place = Path(__file__).parent / 'data/label.txt'\n"
+        "        self.assertEqual(place.read_text(), place.read_text())\n"
+    )
+    shop = Shop.open(tmp_path, {"tests/test_shop.py": test, "tests/data/label.txt": "3.00 EUR"})
+    shop.patch({"shop.py": SHOP.replace("{price:.2f}", "{price}")})
+    told = shop.gate()
+    assert told.row("test_replay")["bucket"] == "stable_pass"
+    assert [f["severity"] for f in told.findings("untrusted-green")] == ["warn"]
