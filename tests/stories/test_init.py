@@ -74,6 +74,7 @@ def test_without_a_terminal_nothing_is_written(repo: Repo) -> None:
     assert "protected: tests/test_laws.py" in ended.out
 
 
+@pytest.mark.slow
 def test_what_it_says_leads_to_a_gate(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{sys.prefix}/bin:{os.environ['PATH']}")
     repo.commit(

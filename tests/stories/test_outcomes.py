@@ -120,8 +120,10 @@ PERSON = "Ada <ada@example.org>"
 
 @pytest.mark.parametrize(
     ("marker", "outcome"),
-    [("@unittest.skip('later')", "skipped"), ("@unittest.expectedFailure", "xfailed")],
-    ids=["skip", "xfail"],
+    [
+        pytest.param("@unittest.skip('later')", "skipped", id="skip"),
+        pytest.param("@unittest.expectedFailure", "xfailed", id="xfail", marks=pytest.mark.slow),
+    ],
 )
 def test_a_person_who_switches_a_test_off_is_told_by_what_and_what_to_do(
     tmp_path: Path, marker: str, outcome: str

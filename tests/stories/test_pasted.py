@@ -170,7 +170,9 @@ def test_a_name_that_path_does_not_have(tmp_path: Path, monkeypatch: pytest.Monk
     assert program().endswith(" /usr/bin/python3 -m redbucket")
 
 
-@pytest.mark.parametrize("start", [[CONSOLE], [sys.executable, "-m", "redbucket"]])
+@pytest.mark.parametrize(
+    "start", [[CONSOLE], pytest.param([sys.executable, "-m", "redbucket"], marks=pytest.mark.slow)]
+)
 def test_the_demo_ends_with_commands_that_work(tmp_path: Path, start: list[str]) -> None:
     shop = Shop.open(tmp_path)
     shop.patch({"NEWS": "news\n"})
