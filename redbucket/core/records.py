@@ -255,6 +255,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     shards: tuple[Part, ...] = ()
 
     @property
+    def cut(self) -> str:
+        """Return ``broken`` without the record's path, for that is gone when a report is read."""
+        return self.broken.removeprefix(f"{self.source}: ")
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """Return the records that the run was read from."""
         return tuple(part.source for part in self.shards) or (self.source,)

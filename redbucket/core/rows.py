@@ -142,7 +142,7 @@ def row_of(name: str, trials: Trials, facts: Facts) -> Row:
         fixtures=sorted({*facts.moved, *facts.off_lock}),
         message=evidence.message,
         tried=list(facts.tried),
-        blocks=bool(introduced) and decision.bucket in _BLOCKING,
+        blocks=bool(introduced) and decision.bucket in BLOCKING,
         experiments=_experiments(name, trials, facts, decision.bucket, cause),
     )
 
@@ -151,7 +151,7 @@ def _experiments(
     name: str, trials: Trials, facts: Facts, bucket: Bucket, cause: str | None
 ) -> list[Experiment]:
     """Return what was tried on a test that fails or is noisy, [] if it was run as it is alone."""
-    if bucket not in _BLOCKING:
+    if bucket not in BLOCKING:
         return []
     seen = {key: [t.outcome for t in tests] for key, tests in trials.seen(name).items()}
     found = joined(of_gate(seen, facts.flipped_by), facts.looks)
@@ -186,14 +186,14 @@ def _cause(facts: Facts, bucket: Bucket) -> str | None:
 
 
 _SILENT = (Outcome.MISSING, Outcome.SKIPPED, Outcome.XFAILED)
-_BLOCKING = (Bucket.INVARIANT_MISS, Bucket.FIXTURE_DRIFT, Bucket.NOISE)
+BLOCKING = (Bucket.INVARIANT_MISS, Bucket.FIXTURE_DRIFT, Bucket.NOISE)
 
 
 def _standing(
     name: str, trials: Trials, evidence: Evidence, decision: Decision, facts: Facts
 ) -> tuple[str, bool | None]:
     """Return what base says: the state in words, and whether the patch introduced it."""
-    if decision.bucket not in _BLOCKING:
+    if decision.bucket not in BLOCKING:
         return "", None
     if facts.new or facts.explains:
         return INTRODUCED, True

@@ -188,7 +188,7 @@ class AxisTrials:
 
     def _count(self, changes: str, name: str, run: Run, test: Test) -> None:
         if run.broken and not self._cut:
-            self._cut = run.broken.removeprefix(f"{run.source}: ")
+            self._cut = run.cut
             self.notes.append(f"a run was cut short, and counts for nothing ({changes}, {name}): {self._cut}")
         if _ran(run, test):
             if name != _AS_IT_IS.name:

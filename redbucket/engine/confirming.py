@@ -102,4 +102,4 @@ def failed(run: Run, name: str) -> bool:
 
 def _why_broken(run: Run) -> str:
     """Return why a run's record can't be believed, empty for a complete one."""
-    return run.broken or run.sentinels
+    return run.cut or run.sentinels

@@ -138,7 +138,7 @@ def policy_difference(present: bytes | None, base: bytes | None) -> Check:
 
 def seeds(runs: Sequence[Run]) -> Check:
     """Judge two runs of ``SEED_TEST`` under one seed."""
-    broken = [run.broken for run in runs if run.broken]
+    broken = [run.cut for run in runs if run.broken]
     found = [
         m[1] for run in runs for t in run.tests.values() if (m := re.search(r"found: (\[.*?\])\.", t.message))
     ]
@@ -159,7 +159,7 @@ def collected(run: Run, revision: str) -> list[Check]:
     """Judge a collect-only run of a tree: are there tests, and is the tree's own code imported?"""
     if run.broken:
         remedy = "run the tests by hand in that interpreter; see [run] command and prepare in redbucket.toml"
-        return [fail("tests", f"{revision} can't be collected: {run.broken[:400]}", remedy)]
+        return [fail("tests", f"{revision} can't be collected: {run.cut[:400]}", remedy)]
     checks = []
     count = len(run.collected)
     few = f"; {shown(sorted(run.errors), 3)} can't be imported there" if run.errors else ""
@@ -196,7 +196,7 @@ def skipped(run: Run, seconds: float) -> Check:
         return warn(check, many, SKIPS)
     if run.broken:
         return ok(
-            check, f"not known: one run of the tests, given {seconds:g} s, is not whole: {run.broken[:200]}"
+            check, f"not known: one run of the tests, given {seconds:g} s, is not whole: {run.cut[:200]}"
         )
     count = sum(test.outcome is Outcome.SKIPPED for test in run.tests.values())
     return ok(check, f"{count} of {plural(len(run.tests), 'test')} when they were run once")
@@ -206,7 +206,7 @@ def reported(run: Run, command: Sequence[str], revision: str) -> list[Check]:
     """Judge one run of a command that writes JUnit XML: did it leave a report that can be counted on?"""
     if run.broken:
         remedy = "see [run] command, report and prepare in redbucket.toml"
-        return [fail("tests", f"{revision}: {run.broken[:400]}", remedy)]
+        return [fail("tests", f"{revision}: {run.cut[:400]}", remedy)]
     if not run.tests:
         remedy = "correct [run] command or report in redbucket.toml"
         return [fail("tests", f"the report of {revision} holds no test", remedy)]

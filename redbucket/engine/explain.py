@@ -331,7 +331,7 @@ def _require_whole(runs: Iterable[Run], what: str) -> None:
         if run.broken:
             raise Undecided(
                 "record-incomplete",
-                f"{what} did not run to its end: {run.broken.removeprefix(f'{run.source}: ')}",
+                f"{what} did not run to its end: {run.cut}",
                 "raise --budget" if "time budget" in run.broken else "fix what ends the run early",
             )
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from redbucket.core import worlds
 from redbucket.core.answers import first_line
 from redbucket.core.classification import FAILING
 from redbucket.core.findings import Finding, Severity
+from redbucket.core.fingerprint import normalise
 from redbucket.core.frozen import Frozen, frozen_row
 from redbucket.core.manifests import Scope
 from redbucket.core.paths import Matcher
 from redbucket.core.plural import plural
 from redbucket.core.records import Outcome, Run
 from redbucket.core.report import Problem, Row
-from redbucket.core.rows import Facts, row_of
+from redbucket.core.rows import BLOCKING, Facts, row_of
 from redbucket.core.skipmarks import SkipMark, skip_marks
 from redbucket.core.skips import REMEDY as SKIPS
 from redbucket.core.skips import many_skipped
@@ -90,6 +91,7 @@ class Said:
         off_lock = self._off_lock(trials)
         in_base = set(trials.names(collected).values()) | set(collected.errors)
         must, failing = set(expected), self._failing(trials)
+        lost = _lost(challenge)
         for name in trials.order:
             known = challenge.of(name)
             outcomes = trials.outcomes(name, "H")
@@ -123,6 +125,8 @@ class Said:
             row = row_of(name, trials, facts)
             if self.freezes and (freeze := self.freezes.get(pytest_id(name, self.subject.sides.base))):
                 row = frozen_row(row, freeze, new=facts.new)
+            if lost and _is_unknown(row, trials):
+                row = row_of(name, trials, replace(facts, broken=lost))
             if gone and not broken:
                 self.out.findings.append(self._vanished(name, trials, row, failing=failing))
                 if not self.subject.identity.agent and not _has_reason(trials, name):
@@ -328,13 +332,7 @@ class Said:
                     remedy="if a test was to ask for them, it does not; if not, a person takes them out",
                 )
             )
-        for run in challenge.broken:
-            self.out.notes.append(
-                Problem(
-                    code="experiment-broken",
-                    reason=f"one experiment ({run.world} {run.condition}): {run.broken}",
-                )
-            )
+        self.out.notes += _broken_experiments(challenge.broken)
 
     def _compiled(self) -> list[str]:
         """Source of compiled modules that differs between base and the merge tree."""
@@ -354,6 +352,41 @@ class Said:
         sides = self.subject.sides
         paths = {*sides.base, *sides.merged}
         return sorted(p for p in paths if sides.base.get(p) != sides.merged.get(p) and not sides.is_judge(p))
+
+
+def _broken_experiments(runs: Sequence[Run]) -> list[Problem]:
+    """Return a note for each reason why experiments broke off."""
+    alike: dict[str, list[Run]] = {}
+    for run in runs:
+        alike.setdefault(normalise(run.cut), []).append(run)
+    notes = []
+    for some in alike.values():
+        names = list(dict.fromkeys(f"{run.world} {run.condition}" for run in some))
+        more = f" and {plural(len(names) - 3, 'other')}" if len(names) > 3 else ""
+        notes.append(
+            Problem(
+                code="experiment-broken",
+                reason=f"without a result: {plural(len(some), 'experiment')} ({', '.join(names[:3])}{more}): {some[0].cut}",
+            )
+        )
+    return notes
+
+
+def _lost(challenge: Challenge) -> str:
+    """Return why runs of base broke off, "" if none did."""
+    cut = next((run for run in challenge.broken if run.world == "B"), None)
+    if cut is None:
+        return ""
+    return f"it could not be compared with base, whose runs broke off: {cut.cut}"
+
+
+def _is_unknown(row: Row, trials: Trials) -> bool:
+    """Return whether a test is red, or does nothing, with the patch, and no run of base says anything of it."""
+    if trials.everywhere(row.nodeid, "B"):
+        return False
+    if row.bucket in BLOCKING:
+        return row.introduced is None and not row.state  # a frozen one has its state
+    return bool(_OFF.intersection(trials.outcomes(row.nodeid, "H")))
 
 
 def _has_reason(trials: Trials, name: str) -> bool:

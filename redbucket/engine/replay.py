@@ -127,11 +127,10 @@ class Replay:
                 f"check the interpreter ({whole[0].session.interpreter}) and what it has installed",
             )
         if not whole or len(tests) < len(runs):
-            broken = next((run.broken for run in runs if run.broken), "the test is missing in some runs")
-            source = next((run.source for run in runs if run.broken), "")
+            broken = next((run.cut for run in runs if run.broken), "the test is missing in some runs")
             raise Undecided(
                 "record-incomplete",
-                f"{len(runs) - len(whole)} of {len(runs)} runs were not whole: {broken.removeprefix(source + ': ')}",
+                f"{len(runs) - len(whole)} of {len(runs)} runs were not whole: {broken}",
                 "fix what ends the run early",
             )
         return tests

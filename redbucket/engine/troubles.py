@@ -35,14 +35,14 @@ def troubles_of(head: Sequence[Run], collected: Run) -> list[Problem]:
         which = f"run{'s' if len(ids[key]) > 1 else ''} {', '.join(map(str, ids[key]))}"
         troubles.append(Problem(code=code, reason=f"{which}: {reason}", remedy=remedy))
     if collected.broken and collected.session.runner == "junit":
-        said_of_base = f"base's run: {_without_source(collected)}"
+        said_of_base = f"base's run: {collected.cut}"
         troubles.append(Problem(code="report-incomplete", reason=said_of_base, remedy=_REPORT))
     elif collected.broken:
         # without base's list of tests nobody knows which of them are gone
         troubles.append(
             Problem(
                 code="record-incomplete",
-                reason=f"base's tests could not be listed: {_without_source(collected)}",
+                reason=f"base's tests could not be listed: {collected.cut}",
                 remedy=_MORE_TIME if _OUT_OF_TIME in collected.broken else _EARLY_END_OF_BASE,
             )
         )
@@ -78,11 +78,11 @@ _IMPORTABLE = (
 def _fault(run: Run) -> tuple[str, str, str] | None:
     """Return code, reason and remedy if a run can't be counted on."""
     if run.broken and run.session.runner == "junit":
-        return ("report-incomplete", _without_source(run), _REPORT)
+        return ("report-incomplete", run.cut, _REPORT)
     if run.broken:
         return (
             "record-incomplete",
-            _without_source(run),
+            run.cut,
             _MORE_TIME if _OUT_OF_TIME in run.broken else _EARLY_END,
         )
     if run.sentinels:
@@ -100,11 +100,6 @@ def _fault(run: Run) -> tuple[str, str, str] | None:
             f"make the tree's own copy importable with {run.session.interpreter}: {_IMPORTABLE}",
         )
     return None
-
-
-def _without_source(run: Run) -> str:
-    """What broke the run, without the record's path: that is gone when the report is read."""
-    return run.broken.removeprefix(f"{run.source}: ")
 
 
 def environment_failed(head: Sequence[Run], base: Run | None) -> Problem | None:

@@ -16,7 +16,10 @@ Behaviour = Callable[[RunSpec, int], Outcome]
 
 @dataclass
 class ScriptedBench:
-    """``tests`` maps a node id to what it does, given the spec and how often it ran in that world so far."""
+    """``tests`` maps a node id to what it does, given the spec and how often it ran in that world so far.
+
+    ``cut`` says of a world why its runs break off, but for a collection.
+    """
 
     tests: dict[str, Behaviour]
     reads: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -25,6 +28,7 @@ class ScriptedBench:
     messages: dict[str, Callable[[RunSpec, int], str]] = field(default_factory=dict)
     absent: dict[str, set[str]] = field(default_factory=dict)
     errors: dict[str, dict[str, str]] = field(default_factory=dict)
+    cut: dict[str, str] = field(default_factory=dict)
     counts: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def run(self, specs: Sequence[RunSpec]) -> list[Run]:
@@ -41,6 +45,7 @@ class ScriptedBench:
             )
         if spec.order == "reversed":
             ids.reverse()
+        cut = self.cut.get(spec.world, "")
         tests = {} if spec.collect_only else {i: self._test(i, spec, ids) for i in ids}
         return Run(
             run_id=spec.run_id,
@@ -52,6 +57,8 @@ class ScriptedBench:
             collected=tuple(ids),
             errors=self.errors.get(spec.world, {}),
             session=records.Session(interpreter="python"),
+            source="record.jsonl" if cut else "",
+            broken=f"record.jsonl: {cut}" if cut and not spec.collect_only else "",
         )
 
     def _test(self, nodeid: str, spec: RunSpec, ids: Sequence[str]) -> records.Test:

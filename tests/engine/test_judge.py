@@ -17,8 +17,9 @@ from redbucket.core.patch import Entry
 from redbucket.core.paths import JudgeSide
 from redbucket.core.policy import Policy
 from redbucket.core.records import Outcome, Run, Session
-from redbucket.core.report import Row
+from redbucket.core.report import Row, Verdict
 from redbucket.core.runspec import RunSpec
+from redbucket.core.verdict import decide
 from redbucket.core.worlds import Sides
 from redbucket.engine.judge import Judge
 from redbucket.engine.judged import Judged
@@ -404,6 +405,31 @@ def test_different_troubles_stay_apart() -> None:
         "run 1: the run is incomplete: disk full",
         "run 2: one passed that must fail",
     ]
+
+
+@pytest.mark.parametrize("scope", ["all", "failed"])
+@pytest.mark.parametrize("fails", ["each time", "one time in two"])
+def test_a_failure_with_which_base_could_not_be_compared_is_not_green(fails: str, scope: str) -> None:
+    """What ends base's runs alone: a disk that is full then, a process that kills them, an interpreter that changes."""
+    behaviour = always(F) if fails == "each time" else lambda spec, count: F if count % 2 else P
+    bench = ScriptedBench({A: behaviour, **CLEAN}, cut={"B": "the disk is full"})
+    judged = judge(bench, scope=scope)
+    row = only(judged)
+    assert (row.bucket, row.introduced, row.blocks) == (Bucket.UNCLASSIFIED, None, False)
+    assert "the disk is full" in row.why
+    assert decide(judged.rows, judged.findings, judged.problems) is Verdict.UNDECIDED
+    (note,) = [n for n in judged.notes if n.code == "experiment-broken"]  # one for all that broke off alike
+    assert note.reason.endswith("): the disk is full")
+
+
+def test_a_skip_of_which_base_says_nothing_is_not_green_and_what_passes_needs_no_base() -> None:
+    bench = ScriptedBench({A: always(Outcome.SKIPPED), **CLEAN}, cut={"B": "the disk is full"})
+    judged = judge(bench)
+    assert {r.nodeid: r.bucket for r in judged.rows if r.bucket is not Bucket.STABLE_PASS} == {
+        A: Bucket.UNCLASSIFIED
+    }
+    assert "the disk is full" in only(judged).why
+    assert {r.bucket for r in judge(ScriptedBench(CLEAN, cut={"B": "cut"})).rows} == {Bucket.STABLE_PASS}
 
 
 def test_base_that_cannot_be_listed_is_not_green() -> None:
