@@ -60,7 +60,7 @@ class Target:
     """A function that a missed test calls.
 
     ``callee`` is how the test calls it, ``imports`` the statements that make that name known, ``home`` the file that
-    defines it. ``on``: it is a method.
+    defines it. ``on``: it is a method. ``makes``: the class itself is called, and ``node`` is its constructor.
     """
 
     callee: str
@@ -70,6 +70,7 @@ class Target:
     parameters: tuple[Parameter, ...]
     seen: tuple[tuple[object, ...], ...] = field(default_factory=tuple)
     on: Receiver | None = None
+    makes: bool = False
 
     @property
     def name(self) -> str:

@@ -110,7 +110,8 @@ def candidates(target: Target, copy: str | None, crash: bool) -> list[Candidate]
         def call(_drawn: dict[str, str] = drawn, **over: str) -> str:
             return call_text(target, _drawn, over)
 
-        fitting = [*laws(target, list(drawn), call), *_of_object(target, drawn)]
+        # of an object that was made no law of shape or order is known
+        fitting = [] if target.makes else [*laws(target, list(drawn), call), *_of_object(target, drawn)]
         if crash:
             fitting.append(Law("runs", "it raises nothing", (call(),)))
         if copy is not None:
@@ -164,7 +165,8 @@ def call_text(target: Target, drawn: Collection[str], over: Mapping[str, str], r
     rest = _arguments((p for p in target.parameters if not p.own), drawn, over)
     if target.on is None:
         return _awaited(target, f"{root or target.callee}({rest})")
-    return _awaited(target, f"{_receiver(target, drawn, over, root)}.{target.name}({rest})")
+    receiver = _receiver(target, drawn, over, root)
+    return f"{receiver}({rest})" if target.makes else _awaited(target, f"{receiver}.{target.name}({rest})")
 
 
 def _awaited(target: Target, call: str) -> str:

@@ -1,4 +1,4 @@
-"""A method that a missed test calls: on the class, or on an object that the test makes."""
+"""A method that a missed test calls: on the class, or on an object that the test makes; or what makes the object."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from redbucket.core.calls import (
     resolve,
 )
 from redbucket.core.filescope import FileScope, Function, members
-from redbucket.core.pytree import dotted, source_text
+from redbucket.core.pytree import docstring, dotted, source_text
 
 _BEGINS = ("setUp", "setup_method", "setup")
 
@@ -56,6 +56,25 @@ def method_of(scope: FileScope, call: ast.Call) -> Target | None:
     parameters = [*own, *(_apart(p, method.name, taken) for p in parameters_of(rest))]
     node = _plain(method, rest)
     return Target(f"{text}(...).{method.name}", (statement,), home, node, tuple(parameters), on=receiver)
+
+
+def maker_of(scope: FileScope, call: ast.Call) -> Target | None:
+    """Return the constructor of a class of the project that is called; None where it is no plain one."""
+    text = dotted(call.func)
+    statement = import_of(scope, text) if text else ""
+    place = resolve(scope, text.split(".")) if statement else None
+    if place is None or place[0].judge:
+        return None
+    home, owner, asked = place
+    args = _constructor(home, owner) if isinstance(owner, ast.ClassDef) and not asked else None
+    if args is None or args.vararg or args.kwarg or not isinstance(owner, ast.ClassDef):
+        return None
+    made = member(home, owner, "__init__") or member(home, owner, "__new__")
+    said = [step for step in owner.body[:1] if docstring(owner)]
+    body = [*said, *(made.body if made is not None else [ast.Pass()])]
+    node = ast.FunctionDef(name=owner.name, args=args, body=body, decorator_list=[], returns=None)
+    on = Receiver(owner, text, None)
+    return Target(text, (statement,), home, node, tuple(parameters_of(args)), on=on, makes=True)
 
 
 def _of_class(

@@ -1,4 +1,4 @@
-"""The calls of a missed test: which functions and methods of the project, with which literals."""
+"""The calls of a missed test: which functions, methods and classes of the project, with which literals."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from collections.abc import Iterator
 
 from redbucket.core.calls import Target, target_of, with_arguments
 from redbucket.core.filescope import FileScope
-from redbucket.core.methods import method_of
+from redbucket.core.methods import maker_of, method_of
 from redbucket.core.pytree import dotted
 
 _LONGEST = 20_000
 
 
 def targets(scope: FileScope, node: ast.AST, message: str) -> list[Target]:
-    """Return the functions and methods of the project that a test calls.
+    """Return the functions and methods of the project that a test calls, and the classes of which it calls no method.
 
     Known of their parameters are the literals in the test's source and in its failure's message.
     """
     found: dict[str, Target] = {}
     called = {dotted(call.func) for call in _calls(node)} - {""}
     # what failed comes first: of many rows a few become explicit examples
-    for call in [*_said(message, called), *_calls(node)]:
+    calls = [*_said(message, called), *_calls(node)]
+    for call in calls:
         callee = dotted(call.func)
         known = found.get(callee) or target_of(scope, callee) if callee else None
         if known is None:
@@ -30,6 +31,12 @@ def targets(scope: FileScope, node: ast.AST, message: str) -> list[Target]:
             known = found.get(method.callee, method) if method is not None else None
         if known is not None:
             found[known.callee] = with_arguments(known, call, scope)
+    # a method's draft makes objects, too
+    covered = {id(target.on.owner) for target in found.values() if target.on is not None}
+    for call in calls:
+        made = maker_of(scope, call)
+        if made is not None and made.on is not None and id(made.on.owner) not in covered:
+            found[made.callee] = with_arguments(found.get(made.callee, made), call, scope)
     return list(found.values())
 
 

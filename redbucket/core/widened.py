@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 import string
+import sys
 from collections.abc import Sequence
 
 from redbucket.core.calls import Parameter
 
-VARIANTS = ("wide", "not negative", "positive", "shaped", "composed", "words", "beside")
+VARIANTS = ("wide", "not negative", "positive", "shaped", "composed", "words", "beside", "around")
 # Near to the literals, where their types alone would never lead.
-_NEAR = ("shaped", "composed", "words")
+_NEAR = ("shaped", "composed", "words", "around")
 _SIMPLE = {
     "int": "st.integers()",
     "float": "st.floats(allow_nan=False, allow_infinity=False)",
@@ -25,7 +27,10 @@ _SIMPLE = {
     "Fraction": "st.fractions()",
 }
 _PATTERNS = 8
+# A bound that was crossed by one, or rounded over, is found among its neighbours: so many, or that share of it.
+_STEPS, _SHARE = 3, 1e-4
 _LONGEST = 200
+_LARGEST = sys.float_info.max
 _LISTS = (
     "list",
     "List",
@@ -121,9 +126,7 @@ def _of_kind(values: Sequence[object], variant: str) -> str:
     if kinds <= {bool}:
         return "st.booleans()"
     if kinds <= {int, float, bool}:
-        return _numbers(
-            [float(v) for v in values if isinstance(v, (int, float))], kinds <= {int, bool}, variant
-        )
+        return _numbers(_finite(values), kinds <= {int, bool}, variant)
     if kinds == {str}:
         return _texts([v for v in values if isinstance(v, str)], variant)
     if kinds == {bytes}:
@@ -160,7 +163,9 @@ def _mixed(values: Sequence[object], variant: str) -> str:
 
 
 def _numbers(values: Sequence[float], whole: bool, variant: str) -> str:
-    span = max(100.0, 10 * max(abs(v) for v in values))
+    if variant == "around":
+        return _around(values, whole)
+    span = min(_LARGEST, max(100.0, 10 * max(abs(v) for v in values)))
     low = -span
     # positive ones may have to stay positive; where zero was seen, or is between, it may stay
     if min(values) > 0 and variant in ("positive", *_NEAR):
@@ -168,7 +173,7 @@ def _numbers(values: Sequence[float], whole: bool, variant: str) -> str:
     elif min(values) == 0 and variant != "wide":
         low = 0.0
     # what failed comes first: in a span of thirty digits nothing near it would ever be drawn
-    near = max(100.0, 10 * abs(values[0]))
+    near = min(_LARGEST, max(100.0, 10 * abs(values[0])))
     spans = [near, span] if near * 10 < span else [span]
     texts = [
         f"st.integers({int(max(low, -high))}, {int(high)})"
@@ -179,10 +184,37 @@ def _numbers(values: Sequence[float], whole: bool, variant: str) -> str:
     return texts[0] if len(texts) == 1 else f"st.one_of({', '.join(texts)})"
 
 
+def _finite(values: Sequence[object]) -> list[float]:
+    """Return the numbers among ``values`` that a bound can be made of, or one."""
+    found = []
+    for value in values:
+        with contextlib.suppress(OverflowError):  # of an int of more than 308 digits
+            number = float(value) if isinstance(value, (int, float)) else math.inf
+            found += [number] if math.isfinite(number) else []
+    return found or [1.0]
+
+
+def _around(values: Sequence[float], whole: bool) -> str:
+    """Return the domain of the numbers closest to the first few of ``values``; no sign that was not seen comes up."""
+    spans: list[tuple[float, float]] = []
+    for value in sorted(list(dict.fromkeys(values))[:_PATTERNS]):
+        width = max(float(_STEPS), abs(value) * _SHARE)
+        low = value - width if min(values) < 0 else max(0.0, value - width)
+        high = value + width
+        if spans and low <= spans[-1][1]:
+            low, high = spans[-1][0], max(high, spans.pop()[1])
+        spans.append((low, high))
+    texts = [
+        f"st.integers({int(low)}, {int(high)})" if whole else f"st.floats({low!r}, {high!r})"
+        for low, high in spans
+    ]
+    return texts[0] if len(texts) == 1 else f"st.one_of({', '.join(texts)})"
+
+
 def _texts(values: Sequence[str], variant: str) -> str:
     if variant == "wide":
         return "st.text(max_size=40)"
-    if variant in ("shaped", "words"):
+    if variant in ("shaped", "words", "around"):
         patterns = dict.fromkeys(shape(v) for v in values)
         texts = [f"st.from_regex({p!r}, fullmatch=True)" for p in list(patterns)[:_PATTERNS]]
         return texts[0] if len(texts) == 1 else f"st.one_of({', '.join(texts)})"

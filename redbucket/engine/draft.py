@@ -178,7 +178,7 @@ class Draft:
     def _nearest(self, found: Sequence[Target]) -> list[Target]:
         """Return the functions to draft for: those in changed files first, and no more than three."""
         changed = {c.path for c in self.subject.product_changes}
-        return sorted(found, key=lambda t: (t.home.path not in changed, not t.seen))[:3]
+        return sorted(found, key=lambda t: (t.home.path not in changed, t.makes, not t.seen))[:3]
 
     # -- laws --------------------------------------------------------------------------------------
 

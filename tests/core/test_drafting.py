@@ -197,6 +197,36 @@ def test_points_and_what_a_call_leaves_out_are_drawn_beside_the_domain() -> None
     assert [(p.values, p.left_out) for p in target.parameters] == [((1, 3), ()), ((2,), (None,))]
 
 
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ([4, 2, 3], "st.integers(0, 7)"),
+        ([999_999, 12], "st.one_of(st.integers(9, 15), st.integers(999899, 1000098))"),
+        ([-1, 9], "st.one_of(st.integers(-4, 2), st.integers(6, 12))"),
+        ([2.5], "st.floats(0.0, 5.5)"),
+        ([None, 0], "st.one_of(st.none(), st.integers(0, 3))"),
+        (["ab1"], "st.from_regex('[a-z]{1,4}[0-9]{1,3}', fullmatch=True)"),
+    ],
+)
+def test_the_neighbours_of_what_was_seen(values: list[object], text: str) -> None:
+    """A bound that is crossed by one shows there alone: 4 in two bits, 999 999 bytes as 1000.0 kB."""
+    assert of_values(values, "around") == text
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(
+    "values", [[10**400], [float("inf"), 2.0], [float("nan")], [1.7e308, -1.7e308]], ids=repr
+)
+def test_numbers_without_a_bound_of_their_own(values: list[object], variant: str) -> None:
+    made = eval(of_values(values, variant), {"st": strategies})
+
+    @given(made)
+    def drawn(value: object) -> None:
+        assert isinstance(value, (int, float))
+
+    drawn()
+
+
 def test_what_can_not_be_drawn_has_no_domain() -> None:
     assert of_values([1, object()], "wide") == ""
     assert of_values([object()], "wide") == ""
@@ -245,7 +275,7 @@ def test_each_candidate_is_a_property_and_compiles() -> None:
     every = candidates(target, copy, crash=True)
     names = {one.law.name for one in every}
     assert {"as_base", "adds_up", "idempotent", "grows", "runs", "length", "commutes"} <= names
-    assert {one.variant for one in every} == {0, 2, 6}  # for numbers the others are one of these
+    assert {one.variant for one in every} == {0, 2, 6, 7}  # for numbers the others are one of these
     ast.parse(Probe(every, 10).source())
     for one in every:
         source = proposal(one, "tests/test_a.py::test_a")
@@ -271,7 +301,7 @@ def test_a_parameter_of_unknown_type_stops_the_laws() -> None:
         (Parameter("a", (1,)), Parameter("b", fixed="{}.get")),
     )
     assert "f(a, {}.get)" in Probe(candidates(fixed, None, crash=False), 5).source()
-    assert len(VARIANTS) == 7
+    assert len(VARIANTS) == 8
 
 
 def test_a_word_that_chooses_a_way_is_drawn_from_those_that_were_seen() -> None:

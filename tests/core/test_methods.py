@@ -126,6 +126,14 @@ async def test_later():
     assert await Purse(1).later(2) == 2
 
 
+def test_made():
+    assert Stack([5, 6], most=9) != Stack([5, 6])
+
+
+def test_outside():
+    assert Outside(1)
+
+
 def test_none():
     assert Outside(1).run(2)
     assert Purse(1).rows(2)
@@ -183,7 +191,28 @@ def test_the_object_and_the_literals(
 
 
 def test_what_the_source_does_not_show_is_no_target() -> None:
-    assert found("test_none") == {}
+    assert set(found("test_none")) == {"Purse", "Stack"}  # but the objects are made
+
+
+def test_a_class_of_which_the_test_calls_no_method_is_held_against_base_s() -> None:
+    target = found("test_made")["Stack"]
+    assert [(p.name, p.values, p.needed) for p in target.parameters] == [
+        ("items", ([5, 6],), False),
+        ("most", (9,), False),
+    ]
+    assert call_text(target, ["items", "most"], {}) == "Stack(items, most=most)"
+    copy = pure_copy(target.home, target.home.classes["Stack"], "pkg")
+    every = candidates(target, copy, crash=True)
+    assert {one.law.name for one in every} == {"as_base", "runs"}
+    oracle = next(one for one in every if one.by == "base")
+    assert "held(outcome(lambda: base()(items, most=most)))" in "".join(oracle.law.body)
+    reading = read_test(read_scope(ast.parse(proposal(oracle, "tests/test_a.py::test_made"))), oracle.name)
+    assert reading is not None and reading.form is Form.PROPERTY
+    assert "Stack" not in found("test_local")  # a method's draft makes objects, too
+
+
+def test_a_class_that_another_file_has_a_part_in_is_no_target() -> None:
+    assert set(found("test_outside")) == set()
 
 
 def test_a_coroutine_is_run_by_each_candidate_and_held_against_base_as_one() -> None:
