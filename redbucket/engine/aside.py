@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from redbucket.core.records import Outcome, Run, Test
+from redbucket.core.report import Problem
 from redbucket.core.runspec import RunSpec
 from redbucket.core.trials import Trials
 from redbucket.engine.challenge import Challenge, is_clean
+from redbucket.engine.confirming import Confirming, failed
 from redbucket.engine.contraries import Contraries
 from redbucket.engine.judged import Judged
 from redbucket.engine.landing import Landing
@@ -74,10 +76,12 @@ class Aside:
                 spec = look.plan(passed)
                 if spec is not None:
                     takers.append((spec, look.take))
-        scout = self._scout_spec(clean)
-        for spec in (scout, asleep):
-            if spec is not None:
-                takers.append((spec, partial(_took, challenge, spec)))
+        scout = self._scouted(clean)
+        if scout:
+            spec = self._scout("H", scout)
+            takers.append((spec, partial(self._took_scout, challenge, out, spec)))
+        if asleep is not None:
+            takers.append((asleep, partial(_took, challenge, asleep)))
         if not takers:
             return []
         what = {
@@ -96,27 +100,44 @@ class Aside:
         for look in looks:
             out.findings += look.findings
             out.problems += look.problems
-        return list(scout.only or ()) if scout is not None else []
+        return scout
 
-    def _scout_spec(self, clean: Sequence[Test]) -> RunSpec | None:
+    def _scouted(self, clean: Sequence[Test]) -> list[str]:
         if not self.subject.policy.run.scout or self.over():
-            return None
+            return []
         scouted, left_out = choose_scouted(clean, self.specs.seed)
-        if not scouted:
-            return None
-        if left_out:
+        if scouted and left_out:
             self.unscouted = f"{left_out} of the {left_out + len(scouted)} tests that run changed lines"
+        return scouted
+
+    def _scout(self, world: str, names: Sequence[str]) -> RunSpec:
         other = self.specs.other_seed("scout")
         return self.specs.make(
-            "H",
+            world,
             "scout",
-            only=tuple(scouted),
+            only=tuple(names),
             order="shuffled",
             shuffle=other,
             seed=other,
             hash_seed=other,
             used_home=USED_HOME,
         )
+
+    def _took_scout(self, challenge: Challenge, out: Judged, spec: RunSpec, run: Run) -> None:
+        """Take the scout's run; that it breaks off, each time and in head alone, is no green."""
+        _took(challenge, spec, run)
+        if not run.broken or self.over():
+            return
+        why = Confirming(self.bench, self._scout, failed, self.over).breaks(spec.only or ())
+        if why:
+            out.problems.append(
+                Problem(
+                    code="scout-broken",
+                    reason="in another order, with other seeds and a HOME that was used before, base runs to its end"
+                    f" and head does not: {why[:300]}",
+                    remedy="look for what in the patch ends the run at its second start, or under another seed",
+                )
+            )
 
 
 def _took(challenge: Challenge, spec: RunSpec, run: Run) -> None:

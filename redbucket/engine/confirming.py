@@ -49,7 +49,7 @@ class Confirming:
         if self.over():
             return Confirmed()
         if not seen:
-            return Confirmed(broken=self._breaks(names)) if _why_broken(first) else Confirmed()
+            return Confirmed(broken=self.breaks(names)) if _why_broken(first) else Confirmed()
         confirmed, vanished = self._confirm(seen, seen)
         if vanished and not confirmed.broken:
             # what one test leaves behind, or a patch that counts the tests: seen in their company alone
@@ -86,7 +86,8 @@ class Confirming:
                 return Confirmed(guilty, broken[0]), []
         return Confirmed(guilty), vanished
 
-    def _breaks(self, names: Sequence[str]) -> str:
+    def breaks(self, names: Sequence[str]) -> str:
+        """Return why another run of head breaks off, "" if it does not, or base's does, too."""
         base, head = self._pairs(names, 1)
         return "" if _why_broken(base) else _why_broken(head)
 

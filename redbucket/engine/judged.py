@@ -362,11 +362,11 @@ def _broken_experiments(runs: Sequence[Run]) -> list[Problem]:
     notes = []
     for some in alike.values():
         names = list(dict.fromkeys(f"{run.world} {run.condition}" for run in some))
-        more = f" and {plural(len(names) - 3, 'other')}" if len(names) > 3 else ""
+        few = ", ".join(names[:3]) + (f" and {plural(len(names) - 3, 'other')}" if len(names) > 3 else "")
         notes.append(
             Problem(
                 code="experiment-broken",
-                reason=f"without a result: {plural(len(some), 'experiment')} ({', '.join(names[:3])}{more}): {some[0].cut}",
+                reason=f"without a result: {plural(len(some), 'experiment')} ({few}): {some[0].cut}",
             )
         )
     return notes

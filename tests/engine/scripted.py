@@ -18,7 +18,7 @@ Behaviour = Callable[[RunSpec, int], Outcome]
 class ScriptedBench:
     """``tests`` maps a node id to what it does, given the spec and how often it ran in that world so far.
 
-    ``cut`` says of a world why its runs break off, but for a collection.
+    ``cut`` says of a world, or of one condition there ("H scout"), why its runs break off, but for a collection.
     """
 
     tests: dict[str, Behaviour]
@@ -45,7 +45,7 @@ class ScriptedBench:
             )
         if spec.order == "reversed":
             ids.reverse()
-        cut = self.cut.get(spec.world, "")
+        cut = self.cut.get(f"{spec.world} {spec.condition}") or self.cut.get(spec.world, "")
         tests = {} if spec.collect_only else {i: self._test(i, spec, ids) for i in ids}
         return Run(
             run_id=spec.run_id,

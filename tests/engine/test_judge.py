@@ -377,6 +377,16 @@ def test_the_scout_runs_only_what_executes_changed_lines() -> None:
     assert spec.seed != "7"
 
 
+@pytest.mark.parametrize(
+    ("cut", "codes"),
+    [({"H scout": "ended by a signal"}, ["scout-broken"]), ({"H scout": "x", "B scout": "x"}, [])],
+    ids=["in head alone", "in base too"],
+)
+def test_a_scout_that_the_patch_ends_each_time_is_not_green(cut: dict[str, str], codes: list[str]) -> None:
+    judged = judge(ScriptedBench({A: always(P), **CLEAN}, touches={B}, cut=cut))
+    assert [problem.code for problem in judged.problems] == codes
+
+
 def test_a_scout_in_part_is_not_blamed_on_the_time_budget() -> None:
     many = {f"tests/test_m.py::test_{n}": always(P) for n in range(400)}
     judged = judge(ScriptedBench(many, touches=set(many)))
