@@ -1,7 +1,7 @@
-"""Which test answers which kind of attack, and which row of what git runs: checked by test_catalogue.py.
+"""Which test answers which kind of attack, trap of recordings, and row of what git runs: see test_catalogue.py.
 
 A test is FILE::FUNCTION, or FILE::FUNCTION[CASE] where CASE is one of the names that the file gives its cases.
-``docs/numbers.md`` has the first table in its words: REDBUCKET_REGENERATE=1 writes it.
+``docs/numbers.md`` has the first two in its words: REDBUCKET_REGENERATE=1 writes them.
 """
 
 from __future__ import annotations
@@ -23,8 +23,15 @@ _UNSEEN = f"{_HOOKS}::test_where_git_runs_no_hook_of_pre_commits"
 _ORDER = "tests/stories/test_catalogue.py"
 
 
+_LOCK = "tests/stories/test_fixtures.py"
+_SUM = "tests/guards/test_fixture_checksum.py"
+_DRIFT = "tests/core/test_drift.py"
+_WRITTEN = "tests/stories/test_written.py"
+_TRAPS = "tests/stories/test_fixture_traps.py"
+
+
 class Kind(NamedTuple):
-    """One kind of attack, in a few words, and the tests that answer it."""
+    """One kind of attack, or of what goes wrong, in a few words, and the tests that answer it."""
 
     what: str
     tests: tuple[str, ...]
@@ -335,4 +342,173 @@ HOOK_ROWS: dict[str, tuple[str, ...]] = {
         f"{_NATIVE}::test_a_conflict_resolved_by_hand_is_judged_as_resolved",
     ),
     "refused, then committed": (f"{_HOOKS}::test_a_merge_that_was_refused_and_is_committed",),
+}
+
+# {public threads that tell of it: what went wrong}
+TRAPS: dict[str, Kind] = {
+    "actions/runner-images#32": Kind(
+        "a lock that was checked out with CRLF", (f"{_LOCK}::test_a_lock_that_was_checked_out_with_crlf",)
+    ),
+    "openai/openai-agents-js#1721, apache/lucene#12961": Kind(
+        "a clean checkout with other line ends fails its checksums",
+        (f"{_LOCK}::test_a_checkout_with_other_line_ends_is_said_and_passes",),
+    ),
+    "treeverse/dvc#4658": Kind(
+        "a hash that ignores CRLF sees no change",
+        (f"{_LOCK}::test_a_blob_with_other_line_ends_is_refused", f"{_SUM}::test_a_lone_cr_is_content"),
+    ),
+    "treeverse/dvc#9580": Kind(
+        "a new rule of hashing makes old data modified",
+        ("tests/core/test_checksums.py::test_it_is_sorted_by_bytes_with_a_header_that_says_the_rule",),
+    ),
+    "microsoft/apm#1959, DataDog/integrations-core#7344": Kind(
+        "line ends folded, on one platform alone", (f"{_SUM}::test_only_line_ends",)
+    ),
+    "propeller-heads/fynd#291": Kind(
+        "one job got the pointers of LFS", (f"{_LOCK}::test_pointers_and_their_content",)
+    ),
+    "TracqiTechnology/MxT#112": Kind(
+        "pointers taken for other bytes",
+        (
+            f"{_SUM}::test_an_lfs_pointer_is_compared_with_the_lock_without_a_download",
+            f"{_SUM}::test_a_pointer_that_no_filter_replaces_is_not_the_locked_bytes",
+        ),
+    ),
+    "git-lfs/git-lfs#4688, #4697": Kind(
+        "plain files and links called broken pointers",
+        (
+            f"{_TRAPS}::test_plain_files_and_links_beside_lfs_pointers",
+            f"{_TRAPS}::test_the_gate_names_only_pointers_that_lfs_filters",
+        ),
+    ),
+    "datalad/datalad#1860": Kind(
+        "content that is not here is a text file",
+        (f"{_SUM}::test_what_git_annex_leaves_is_not_materialised",),
+    ),
+    "datalad/datalad#7137": Kind(
+        "written through a link",
+        (
+            f"{_SUM}::test_a_link_in_the_place_of_a_fixture_or_of_its_folder",
+            f"{_SUM}::test_an_unlisted_link_is_refused",
+        ),
+    ),
+    "alire-project/alire#212": Kind(
+        "a link that a checkout makes a text file",
+        ("tests/stories/test_fixture_places.py::test_links_that_git_tracks",),
+    ),
+    "autobrr/mkbrr#182": Kind(
+        "two names that are one on another machine",
+        (
+            f"{_SUM}::test_twins_by_case_or_by_unicode_form",
+            "tests/stories/test_fixture_input.py::test_nfc_and_nfd_twins",
+        ),
+    ),
+    "IntelligentElectron/universal-netlist#132": Kind(
+        "fixtures in a submodule that is not here", (f"{_LOCK}::test_a_submodule_that_is_not_initialised",)
+    ),
+    "baseballyama/rsvelte#2393": Kind(
+        "a new work tree has empty submodules", (f"{_TRAPS}::test_a_new_work_tree_has_empty_submodules",)
+    ),
+    "zunath/SWLOR_NWN#2144": Kind(
+        "a sparse checkout lacks a part",
+        (
+            f"{_LOCK}::test_a_sparse_checkout",
+            "tests/stories/test_fixture_places.py::test_a_diff_in_a_sparse_checkout",
+        ),
+    ),
+    "syrupy-project/syrupy#1237": Kind(
+        "two that update at once lose snapshots",
+        (
+            f"{_LOCK}::test_two_at_once_lose_nothing",
+            f"{_LOCK}::test_a_line_that_moved_meanwhile_is_not_taken",
+        ),
+    ),
+    "daaain/claude-code-log#304": Kind(
+        "6,000 lines cut, and the next run is green",
+        (
+            f"{_SUM}::test_a_lock_that_shrinks_under_a_living_fixture",
+            f"{_SUM}::test_a_lock_that_shrinks_with_its_fixture",
+            f"{_SUM}::test_a_deleted_lock",
+        ),
+    ),
+    "syrupy-project/syrupy#752": Kind("an update that deletes", (f"{_LOCK}::test_refresh_never_deletes",)),
+    "syrupy-project/syrupy#134, #138, #333, jestjs/jest#1725, #11075": Kind(
+        "what a run in part, or a failed test, did not ask for is called obsolete",
+        (f"{_WRITTEN}::test_interactions_that_nobody_asks_for_are_said",),
+    ),
+    "posit-dev/py-shiny#2334": Kind(
+        "the same in shards",
+        ("tests/core/test_shards.py::test_what_several_shards_play_is_not_said_to_be_unplayed",),
+    ),
+    "vitest-dev/vitest#7954": Kind(
+        "a recording that lost its test does not fail CI",
+        ("tests/engine/test_judge.py::test_a_test_that_is_gone_is_refused",),
+    ),
+    "syrupy-project/syrupy#581": Kind(
+        "a diff of 10,000 lines takes minutes",
+        (f"{_DRIFT}::test_the_walker_is_fast", f"{_LOCK}::test_a_long_diff_is_cut"),
+    ),
+    "mitsuhiko/insta#171": Kind(
+        "content with CRLF is written anew for ever",
+        (f"{_TRAPS}::test_carriage_returns_of_its_own_are_locked_once",),
+    ),
+    "approvals/ApprovalTests.Python#159": Kind(
+        "compared by size and time alone", (f"{_LOCK}::test_an_edit_with_the_old_size_and_time",)
+    ),
+    "joseph-roitman/pytest-snapshot#61, lorenzwalthert/precommit#372, gitpython-developers/GitPython#1920": Kind(
+        "a hook that fixes files changes recordings",
+        ("tests/stories/test_doctor_recorded.py::test_fixers_of_pre_commit",),
+    ),
+    "ESSS/pytest-regressions#125, yaml/pyyaml#590": Kind(
+        "quoted or wrapped in another way", (f"{_DRIFT}::test_only_the_representation",)
+    ),
+    "andrew-blake/melcloudhome#223": Kind(
+        "a header's name in other letters", (f"{_DRIFT}::test_header_names_are_folded_and_bodies_parsed",)
+    ),
+    "kevin1024/vcrpy#961": Kind(
+        "a token in a recording", ("tests/guards/test_fixture_secret.py::test_a_token_in_a_new_cassette",)
+    ),
+    "kevin1024/vcrpy#719, #942": Kind(
+        "one body, stored compressed or not",
+        (f"{_DRIFT}::test_a_body_that_is_stored_compressed_is_the_same_body",),
+    ),
+    "BerriAI/litellm#28110": Kind(
+        "bodies that can't be read all became one",
+        (f"{_DRIFT}::test_bodies_that_can_not_be_decoded_are_bytes_and_still_differ",),
+    ),
+    "kevin1024/vcrpy#329": Kind(
+        "interactions that nobody asks for", (f"{_WRITTEN}::test_interactions_that_nobody_asks_for_are_said",)
+    ),
+    "vcr/vcr#734, bikeindex/bike_index#4046": Kind(
+        "recorded anew because of its age", (f"{_TRAPS}::test_age_alone_is_no_reason_for_anything",)
+    ),
+    "kiwicom/pytest-recording#150": Kind(
+        "a recording that a run makes", (f"{_WRITTEN}::test_a_recording_that_appears_in_the_run",)
+    ),
+    "Kludex/cassetter#71": Kind(
+        "keys in another order on the wire",
+        (f"{_TRAPS}::test_another_order_of_keys_on_the_wire_is_seen_and_named",),
+    ),
+    "bobmatnyc/trusty-tools#4268": Kind(
+        "`UPDATE_GOLDEN=0` updates",
+        ("tests/recorder/test_updates.py::test_variables_count_whatever_their_value",),
+    ),
+    "liatrio-labs/claude-code-gauntlet#214": Kind(
+        "rewritten first, and compared then",
+        (f"{_WRITTEN}::test_a_recording_that_is_rewritten_and_put_back",),
+    ),
+    "Monkopedia/sdbus-kotlin#200": Kind(
+        "one updating run makes the fault the specification",
+        (
+            f"{_SUM}::test_a_changed_fixture_is_refused_from_anybody",
+            f"{_WRITTEN}::test_a_tool_that_is_told_to_rewrite_compares_instead",
+        ),
+    ),
+    "MalpenZibo/guido#314": Kind(
+        "a refusal that was documented and never written",
+        (f"{_LOCK}::test_agents_lock_nothing", f"{_SUM}::test_an_agent_locks_nothing_new_either"),
+    ),
+    "gsd-build/gsd-2#4800": Kind(
+        "a replay compares a file with itself", (f"{_TRAPS}::test_a_replay_that_compares_a_file_with_itself",)
+    ),
 }

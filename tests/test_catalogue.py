@@ -1,4 +1,4 @@
-"""Every kind of attack, and every way in which git makes a commit, has a test that is there."""
+"""Every kind of attack, every trap of recordings and every way in which git makes a commit has a test that is there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.catalogue import ATTACKS, HOOK_ROWS
+from tests.catalogue import ATTACKS, HOOK_ROWS, TRAPS
 
 TOP = Path(__file__).resolve().parents[1]
 PAGE = TOP / "docs/numbers.md"
@@ -51,10 +51,14 @@ def fault(test: str) -> str:
 
 
 def table() -> str:
-    """Return the page's table of attacks."""
+    """Return the page's tables of attacks and of traps."""
     lines = ["| row | kind | tests, each on real git or in real processes |", "|---|---|---|"]
     for row, kind in ATTACKS.items():
         lines.append(f"| {row} | {kind.what} | {'; '.join(f'`{_short(test)}`' for test in kind.tests)} |")
+    lines += ["", "## Traps of recordings, thread by thread", ""]
+    lines += ["| public thread | what went wrong there | tests |", "|---|---|---|"]
+    for thread, kind in TRAPS.items():
+        lines.append(f"| {thread} | {kind.what} | {'; '.join(f'`{_short(test)}`' for test in kind.tests)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -69,9 +73,10 @@ def test_every_row_is_there() -> None:
     assert len(HOOK_ROWS) == 13
 
 
-@pytest.mark.parametrize("row", [*ATTACKS, *HOOK_ROWS])
+@pytest.mark.parametrize("row", [*ATTACKS, *HOOK_ROWS, *TRAPS])
 def test_the_tests_of_a_row_exist(row: str) -> None:
-    tests = ATTACKS[row].tests if row in ATTACKS else HOOK_ROWS[row]
+    kinds = {**ATTACKS, **TRAPS}
+    tests = kinds[row].tests if row in kinds else HOOK_ROWS[row]
     assert tests
     assert [said for test in tests if (said := fault(test))] == []
 

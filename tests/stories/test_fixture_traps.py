@@ -109,6 +109,19 @@ def test_age_alone_is_no_reason_for_anything(tmp_path: Path) -> None:
     assert repo.snapshot() == before
 
 
+def test_carriage_returns_of_its_own_are_locked_once(tmp_path: Path) -> None:
+    """mitsuhiko/insta#171: content with CRLF differed from what was read back, and was written anew each time."""
+    repo = Repo.init(tmp_path / "repo")
+    name, text = "tests/data/page.txt", "one\r\ntwo\r\n"
+    repo.commit({".gitattributes": "tests/data/** -text\n", name: text, "fixtures.sha256": write({})})
+    taken = redbucket("fixtures", "lock", "-C", repo.path, "--accept", f"{name}={sha(text)}")
+    assert taken.exit_code == 0, taken.err
+    repo.commit({"fixtures.sha256": (repo.path / "fixtures.sha256").read_text()})
+    assert verified(repo.path) == (0, {}, [])
+    again = redbucket("fixtures", "lock", "-C", repo.path)
+    assert (again.exit_code, again.out) == (0, "nothing to do: what is staged is what is locked\n")
+
+
 def test_another_order_of_keys_on_the_wire_is_seen_and_named(tmp_path: Path) -> None:
     """Kludex/cassetter#71: sorted keys broke verbatim asserts. The bytes are what is locked, and what tests get."""
     name = "tests/cassettes/a.yaml"
