@@ -23,11 +23,13 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.otherclock import OtherClock
 from tests.stories.kit import CONSOLE, SHOP, Shop, alive_in
+from tests.stories.kit import policy as kit_policy
 
 GOOD, BAD = "agent/good", "agent/bad"
 RIGHT = {GOOD: 0, BAD: 1}
@@ -47,6 +49,7 @@ class Gate:
     process: subprocess.Popen[bytes]
     random: random.Random
     span: float  # seconds that an undisturbed gate takes
+    clock: OtherClock
 
     def moment(self) -> None:
         """Wait until some moment of the gate's life."""
@@ -119,6 +122,17 @@ def second_gate(gate: Gate) -> None:
             raise AssertionError("the gate beside it did not accept what is good")
 
 
+def set_clock(*times: str) -> Fault:
+    """Set the time of day, in one jump or in several."""
+
+    def fault(gate: Gate) -> None:
+        for time_of_day in times:
+            gate.moment()
+            gate.clock.show(time_of_day)
+
+    return fault
+
+
 def nothing(gate: Gate) -> None:
     """Leave it alone; what disturbs it was there before it started."""
 
@@ -132,6 +146,7 @@ class Kind:
     limit: Callable[[random.Random], None] | None = None
     disk: Callable[[random.Random], str] | None = None  # mount options of a temporary folder of its own
     may_refuse_good: bool = False
+    clock: str = ""  # whose clock is another one: "the gate's", or that of "all" that it starts
 
 
 def _limit(kind: int, low: int, high: int) -> Callable[[random.Random], None]:
@@ -159,21 +174,35 @@ KINDS = (
         "small files only", nothing, limit=_limit(resource.RLIMIT_FSIZE, 1_000, 60_000), may_refuse_good=True
     ),
     Kind("read-only temporary folder", nothing, disk=lambda chance: "ro"),
+    # 2040-01-01, the first second and the last that a kernel lets a clock show, and back
+    Kind("clock set an hour ahead", set_clock("+3600"), clock="the gate's"),
+    Kind("clock set an hour back", set_clock("-3600"), clock="the gate's"),
+    Kind("clock set to and fro", set_clock("=2208988800", "=0", "=8277292035", "+0"), clock="the gate's"),
+    Kind("clock ahead for all", set_clock("=2208988800"), clock="all"),
+    Kind("clock back for all", set_clock("=0"), clock="all"),
 )
 
 
 @contextlib.contextmanager
 def started(
-    shop: Shop, head: str, tmp: Path, limit: Callable[[], None] | None = None
+    shop: Shop,
+    head: str,
+    tmp: Path,
+    limit: Callable[[], None] | None = None,
+    *,
+    env: Mapping[str, str] | None = None,
+    policy: Path | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start a gate; at the end it lives no more."""
-    words = ("gate", "-C", str(shop.path), "--base", "main", "--head", head, "--format", "json", "--quiet")
+    words = ["gate", "-C", str(shop.path), "--base", "main", "--head", head, "--format", "json", "--quiet"]
+    if policy is not None:
+        words += ["--policy", str(policy)]
     process = subprocess.Popen(
         [CONSOLE, *words],
         stdin=subprocess.DEVNULL,
         stdout=(tmp.parent / "out").open("wb"),
         stderr=(tmp.parent / "err").open("wb"),
-        env={**os.environ, "REDBUCKET_TMPDIR": str(tmp)},
+        env={**os.environ, "REDBUCKET_TMPDIR": str(tmp), **(env or {})},
         preexec_fn=limit,
     )
     try:
@@ -218,6 +247,7 @@ class Soak:
         self.shop = Shop.open(self.place)
         self.tmp = self.place / "tmp"
         self.tmp.mkdir()
+        self.clock = OtherClock(self.place)
         self.shop.patch({"shop.py": SHOP.replace("sum(prices)", "sum(list(prices))")}, branch=GOOD)
         self.shop.patch({"shop.py": SHOP.replace("sum(prices)", "len(prices)")}, branch=BAD)
         self.ids = {name: self.shop.repo.git("rev-parse", name) for name in RIGHT}
@@ -248,10 +278,16 @@ class Soak:
             if kind.disk and not stack.enter_context(mounted(self.tmp, kind.disk(self.chance))):
                 self.left_out.add(kind.name)
                 return
+            if kind.clock and not self.clock.built():
+                self.left_out.add(kind.name)
+                return
+            stack.callback(self.clock.show, "+0")
             own = random.Random(self.chance.random())
             limit = (lambda: kind.limit(own)) if kind.limit else None
-            with started(self.shop, head, self.tmp, limit) as process:
-                kind.fault(Gate(self.shop, self.tmp, process, self.chance, self.span))
+            env = self.clock.environment() if kind.clock else None
+            policy = self._same_clock() if kind.clock == "all" else None
+            with started(self.shop, head, self.tmp, limit, env=env, policy=policy) as process:
+                kind.fault(Gate(self.shop, self.tmp, process, self.chance, self.span, self.clock))
                 code = finished(process)
         self.counts.setdefault(kind.name, Counter())[_word(code)] += 1
         allowed = {0, 2, 4, *STOPPED} if head == GOOD else {1, 2, 4, *STOPPED}
@@ -273,6 +309,13 @@ class Soak:
             self.undisturbed(self.chance.choice(list(RIGHT)))
         except AssertionError as error:
             self.wrong.append(f"after {kind.name}: {error}")
+
+    def _same_clock(self) -> Path:
+        """Return a policy that shows the tests' processes the gate's clock."""
+        path = self.place / "policy.toml"
+        variables = ", ".join(f'{name} = "{value}"' for name, value in self.clock.environment().items())
+        path.write_text(f"{kit_policy()}env = {{ {variables} }}\n", encoding="utf-8")
+        return path
 
     def _bound_to_ids(self, kind: Kind, head: str) -> None:
         report = json.loads((self.place / "out").read_bytes())
@@ -313,7 +356,7 @@ def main() -> int:
     for name, counts in soak.counts.items():
         print(f"  {name:28} {', '.join(f'{n} {word}' for word, n in counts.most_common())}")
     for name in sorted(soak.left_out):
-        print(f"  {name:28} left out: this machine does not let us mount a file system")
+        print(f"  {name:28} left out: this machine does not let us mount a file system, or has no compiler")
     print(f"wrong: {len(soak.wrong)}")
     for each in soak.wrong:
         print(f"  {each}")

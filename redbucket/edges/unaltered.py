@@ -6,6 +6,7 @@ formats of reports for instance, would then be that code, and say what it likes.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -76,7 +77,20 @@ def stand() -> None:
     if any(isinstance(finder, Unaltered) for finder in sys.meta_path):
         return
     folders = [str(PACKAGE.parent), *(os.path.abspath(place) for place in sys.path)]  # noqa: PTH100 (texts)
-    # a clock that was set back since redbucket was installed must not make all of it look new
-    newest = max(path.stat().st_ctime for path in PACKAGE.iterdir())
-    sys.meta_path.insert(0, Unaltered(max(time.time(), newest), folders))
+    sys.meta_path.insert(0, Unaltered(beginning(time.time(), [str(PACKAGE), *folders]), folders))
     sys.dont_write_bytecode = True  # what this process compiles is not to look like what somebody wrote
+
+
+def beginning(now: float, folders: Sequence[str]) -> float:
+    """Return ``now``, or the change time of the newest thing right in ``folders`` if the clock was set back since.
+
+    Otherwise all that was installed before that would look as if it had been written since. An installer writes a
+    package's own folder of metadata last.
+    """
+    newest = now
+    for folder in folders:
+        with contextlib.suppress(OSError), os.scandir(folder) as listing:
+            for entry in listing:
+                with contextlib.suppress(OSError):
+                    newest = max(newest, entry.stat(follow_symlinks=False).st_ctime)
+    return newest

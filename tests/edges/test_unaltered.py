@@ -14,7 +14,7 @@ import pytest
 
 from redbucket.core.errors import WorldFailed
 from redbucket.edges.installed import differences, look, own_folders
-from redbucket.edges.unaltered import PACKAGE, Unaltered
+from redbucket.edges.unaltered import PACKAGE, Unaltered, beginning
 
 NAMES = ("early_one", "early_two", "late_one")
 
@@ -73,6 +73,20 @@ def test_elsewhere_new_modules_are_as_welcome_as_ever(tmp_path: Path, folder: Pa
         assert import_module("late_one").SAYS == "new"
     finally:
         sys.path.remove(str(other))
+
+
+def test_a_clock_that_was_set_back_makes_nothing_new_that_was_installed_before(tmp_path: Path) -> None:
+    site = tmp_path / "site-packages"
+    (site / "library").mkdir(parents=True)
+    module = site / "library" / "part.py"
+    module.write_text("SAYS = 'theirs'\n")
+    time.sleep(0.05)
+    (site / "library-1.0.dist-info").mkdir()
+    an_hour_ago = time.time() - 3600
+    assert beginning(an_hour_ago, [str(tmp_path / "nowhere"), str(site)]) > module.stat().st_ctime
+    assert beginning(an_hour_ago, []) == an_hour_ago
+    later = time.time() + 3600
+    assert beginning(later, [str(site)]) == later
 
 
 def test_its_own_files_are_among_those_that_must_not_change() -> None:
