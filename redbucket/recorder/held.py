@@ -27,7 +27,7 @@ _IMPORT = re.compile(
 )
 # What tests assert with; all else that they import is the product's, or a library's.
 _FRAMEWORKS = ("pytest", "_pytest", "unittest") + LATE
-_LONGEST = 200_000
+LONGEST = 200_000
 _open = open
 _vars = vars
 _sha = hashlib.sha256
@@ -96,7 +96,7 @@ class Held:
 
     def _functions(self, path, space):
         """Yield (label, owner, name, function, code) of the undecorated functions of a file and its classes."""
-        decorated = _decorated(self._text(path))
+        decorated = _decorated(self.text(path))
         for name, codes in _definitions(self._codes[path], decorated).items():
             functions = [code for code in codes if code.co_flags & _OPTIMIZED]
             if functions and name in space:
@@ -122,7 +122,7 @@ class Held:
     def _imports(self, path, space):
         """Yield (label, owner, name, value, None) of what a file imports of other such files and of frameworks."""
         files = {id(space) for spaces in self._spaces.values() for space in spaces}
-        for name, module, attribute in _imported(self._text(path), space.get("__package__") or ""):
+        for name, module, attribute in _imported(self.text(path), space.get("__package__") or ""):
             source = sys.modules.get(module)
             inner = "%s.%s" % (module, attribute)
             below = sys.modules.get(inner)
@@ -152,7 +152,7 @@ class Held:
 
         The function itself is held against its code where the decorator says what it wraps, as a fixture does.
         """
-        decorated = _decorated(self._text(path))
+        decorated = _decorated(self.text(path))
         found = {}
         for code in self._codes[path].co_consts:
             if isinstance(code, CodeType) and code.co_flags & _OPTIMIZED:
@@ -162,7 +162,7 @@ class Held:
             if value is None or not any(code.co_firstlineno in decorated for code in codes):
                 continue
             label = "%s of %s" % (name, path)
-            function = _wrapped(value)
+            function = wrapped(value)
             if function is not None and function.__globals__ is space:
                 self._guarded[id(function)] = label
                 if function.__code__ not in codes:
@@ -172,11 +172,19 @@ class Held:
     def _fixtures_replaced(self):
         """Yield "fixture NAME of FILE" where pytest does not call the function that the file defines."""
         used = {each.argname for each in self._fixtures}
-        called = {id(_wrapped(each.func)) for each in self._fixtures}
+        called = {id(wrapped(each.func)) for each in self._fixtures}
         for path, spaces in self._spaces.items():
             for name, value in [pair for space in spaces for pair in list(space.items())]:
-                if name in used and _is_fixture(value) and id(_wrapped(value)) not in called:
+                if name in used and _is_fixture(value) and id(wrapped(value)) not in called:
                     yield "fixture %s of %s" % (name, path)
+
+    def path(self, file):
+        """Return the path in the tree of a judging file, None for all else."""
+        return self._paths.get(file)
+
+    def saw(self, label):
+        """Note something else that is not as its file says."""
+        self._seen.add(label)
 
     def look(self, name):
         """Look at what decides the test ``name``, which has just ended."""
@@ -193,8 +201,8 @@ class Held:
         for parts in self._parts.values():
             self._seen.update(differing(parts))
         for path, spaces in self._spaces.items():
-            for name, value in _values(self._text(path)):
-                if any(name in space and not _same(value, space[name]) for space in spaces):
+            for name, value in _values(self.text(path)):
+                if any(name in space and not same(value, space[name]) for space in spaces):
                     self._seen.add("%s of %s" % (name, path))
         for path in self._codes:
             if not self._from_file(path):
@@ -217,7 +225,8 @@ class Held:
             return os.path.isdir(os.path.join(self._tree, os.path.dirname(path), "__pycache__"))
         return digest in (_sha(data).digest(), _sha(data.replace(b"\r\n", b"\n")).digest())
 
-    def _text(self, path):
+    def text(self, path):
+        """Return what a file holds, "" if that can't be read."""
         try:
             with _open(os.path.join(self._tree, path), encoding="utf-8") as stream:
                 return stream.read()
@@ -255,7 +264,7 @@ def _is_fixture(value):
     return hasattr(type(value), "_get_wrapped_function")
 
 
-def _wrapped(value):
+def wrapped(value):
     """Return the function at the bottom of what decorators made of it, as far as they say; None: they don't."""
     for _ in range(20):
         if type(value) in (staticmethod, classmethod, MethodType):
@@ -316,7 +325,7 @@ def _listed(names):
 
 def _values(text):
     """Yield (name, value) of the literals that a file gives a name to, once, and that hold something."""
-    if len(text) > _LONGEST:
+    if len(text) > LONGEST:
         return
     targets = Counter(match[1] for match in _TARGET.finditer(text))
     for match in _VALUE.finditer(text):
@@ -332,15 +341,15 @@ def _values(text):
             yield name, value
 
 
-def _same(one, other):
+def same(one, other):
     """True if two values are of the same builtin types through and through, and equal."""
     kind = type(one)
     if kind is not type(other):
         return False
     if kind in (list, tuple):
-        return len(one) == len(other) and all(map(_same, one, other))
+        return len(one) == len(other) and all(map(same, one, other))
     if kind is dict:
-        return len(one) == len(other) and all(map(_same, one.items(), other.items()))
+        return len(one) == len(other) and all(map(same, one.items(), other.items()))
     if kind is set:
         return one == other and {type(each) for each in one} == {type(each) for each in other}
     return one == other

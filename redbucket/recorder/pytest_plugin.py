@@ -10,6 +10,7 @@ from .channel import cut
 from .narrow import Narrow
 from .phases import Phases
 from .reads import Reads
+from .rows import Rows
 from .sentinels import Sentinels
 
 _ENDS = (pytest.skip.Exception, pytest.exit.Exception, pytest.xfail.Exception)
@@ -34,6 +35,7 @@ class Recorder:
         self._reads = Reads(watch, lines, tree)
         self.results = results.Results(settings, channel, watch, lines, tree)
         self.rewriting = self.imports = None  # boot gives them
+        self.rows = None  # known once all is collected
         self._sentinels = Sentinels(settings["sentinels"])
         self._broken_files = settings["broken_files"]
         self._narrow = Narrow(tree, settings)
@@ -118,6 +120,7 @@ class Recorder:
         if not self._settings["resumed"]:
             self._channel.collected([name for name, _ in pairs], self._errors)
         plugins = session.config.pluginmanager.get_plugins()  # conftests of one name push each other out
+        self.rows = Rows(self.results.held)
         self.results.held.settle(plugins, {name.partition("::")[0] for name in self._index}, _fixtures(items))
         self._channel.send("ready")
         done = frozenset(self._settings["done"])
@@ -171,6 +174,12 @@ class Recorder:
             attempts if len(attempts) > 1 else [],
             self._reads.inherited(item),
         )
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem):
+        """Look at the values that a parametrised test is about to get."""
+        if pyfuncitem is self._item:
+            self.rows.look(pyfuncitem)
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_fixture_setup(self, fixturedef, request):
