@@ -42,11 +42,8 @@ def check(context: Context, judge_side: Sides) -> list[Finding]:
     found = list(_replaced(context, judge_side, before, after))
     if context.misses or context.recalled:
         answers = _answers(context, judge_side, after)
-        for miss in context.misses:
-            found += _answered(miss, context, before, after, answers)
-        for miss in context.recalled:
-            if miss not in context.misses:
-                found += _answered_since(miss, context, judge_side, before, after, answers)
+        found += _answered(context, before, after, answers)
+        found += _answered_since(context, judge_side, before, after, answers)
     return found
 
 
@@ -131,13 +128,17 @@ def _answers(context: Context, judge_side: Sides, after: TreeScopes) -> dict[Key
 
 
 def _answered(
-    miss: str, context: Context, before: TreeScopes, after: TreeScopes, answers: dict[Key, Reading]
+    context: Context, before: TreeScopes, after: TreeScopes, answers: dict[Key, Reading]
 ) -> Iterator[Finding]:
-    missed, path = _missed(miss, context, before, after)
-    near = _near(missed, answers)
-    if any(reading.form is Form.PROPERTY for reading in near.values()):
-        return
-    if not near:
+    told = _ByAnswers()
+    for miss in context.misses:
+        missed, path = _missed(miss, context, before, after)
+        near = _near(missed, answers)
+        if any(reading.form is Form.PROPERTY for reading in near.values()):
+            continue
+        if near:
+            told.add(miss, near)
+            continue
         yield Finding(
             rule=RULE,
             severity=Severity.NOTE,
@@ -146,17 +147,30 @@ def _answered(
             reason="nothing in the patch's tests answers this miss: it can come back",
             remedy=_REMEDY,
         )
-        return
-    unsure, reason, key, first = _told(miss, near)
-    yield Finding(
-        rule=RULE,
-        severity=Severity.WARN if unsure else Severity.REFUSE,
-        path=key[0],
-        line=first.line,
-        nodeid=_nodeid(key),
-        reason=reason,
-        remedy=_REMEDY,
-    )
+    for misses, near in told:
+        unsure, reason, key, first = _told(misses, near)
+        yield Finding(
+            rule=RULE,
+            severity=Severity.WARN if unsure else Severity.REFUSE,
+            path=key[0],
+            line=first.line,
+            nodeid=_nodeid(key),
+            reason=reason,
+            remedy=_REMEDY,
+        )
+
+
+class _ByAnswers:
+    """Misses under the tests that answer them: what the same tests do not answer is said once, not for each miss."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Key, ...], tuple[list[str], dict[Key, Reading]]] = {}
+
+    def add(self, miss: str, near: dict[Key, Reading]) -> None:
+        self._found.setdefault(tuple(sorted(near)), ([], near))[0].append(miss)
+
+    def __iter__(self) -> Iterator[tuple[list[str], dict[Key, Reading]]]:
+        return iter(self._found.values())
 
 
 def _near(missed: Reading | None, answers: dict[Key, Reading]) -> dict[Key, Reading]:
@@ -168,50 +182,55 @@ def _near(missed: Reading | None, answers: dict[Key, Reading]) -> dict[Key, Read
     }
 
 
-def _told(miss: str, near: dict[Key, Reading]) -> tuple[bool, str, Key, Reading]:
+def _told(misses: list[str], near: dict[Key, Reading]) -> tuple[bool, str, Key, Reading]:
     """Return whether it is not sure that there is no property, why, and the test that is named first."""
     unsure = {reading.form for reading in near.values()} & {Form.CRASH, Form.UNKNOWN}
     chosen = sorted(near.items(), key=lambda item: (item[1].form not in unsure, item[0]))
-    shown = "; ".join(f"{name}: {reading.why}" for (_, name), reading in chosen[:_SHOWN])
-    more = f"; and {len(chosen) - _SHOWN} more" if len(chosen) > _SHOWN else ""
-    reason = f"{'no sure property' if unsure else 'no property'} answers the miss of {miss}: {shown}{more}"
+    shown = _few([f"{name}: {reading.why}" for (_, name), reading in chosen], "; ")
+    what = f"the miss of {misses[0]}" if len(misses) == 1 else f"the misses of {_few(misses, ', ')}"
+    reason = f"{'no sure property' if unsure else 'no property'} answers {what}: {shown}"
     return bool(unsure), reason, *chosen[0]
+
+
+def _few(words: list[str], between: str) -> str:
+    more = f"{between}and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
+    return between.join(words[:_SHOWN]) + more
 
 
 # -- a miss that an earlier gate found -------------------------------------------------------------
 
 
 def _answered_since(
-    miss: str,
-    context: Context,
-    judge_side: Sides,
-    before: TreeScopes,
-    after: TreeScopes,
-    answers: dict[Key, Reading],
+    context: Context, judge_side: Sides, before: TreeScopes, after: TreeScopes, answers: dict[Key, Reading]
 ) -> Iterator[Finding]:
     """Judge what was written since the patch was found to break something: what was there by then is no answer."""
-    try:
-        missed, _ = _missed(miss, context, before, after)
-    except Misused:
-        return  # the test is gone by now, which is another guard's
-    near = _near(missed, answers)
-    if any(reading.form is Form.PROPERTY for reading in near.values()):
-        return
-    then = TreeScopes(context.recalled[miss], judge_side.is_judge)
-    fresh = {key: reading for key, reading in near.items() if _is_new(key, then, after)}
-    if not fresh:
-        return
-    unsure, reason, key, first = _told(miss, fresh)
-    by_agent = any(path in context.agent_paths for path, _ in fresh)
-    yield Finding(
-        rule=RULE,
-        severity=Severity.WARN if unsure or not by_agent else Severity.REFUSE,
-        path=key[0],
-        line=first.line,
-        nodeid=_nodeid(key),
-        reason=f"{reason} (an earlier gate of this patch found the miss)",
-        remedy=f"{_REMEDY}; if an example is what is wanted, {ENDORSE.format(path=key[0])}",
-    )
+    told = _ByAnswers()
+    for miss, state in context.recalled.items():
+        if miss in context.misses:
+            continue
+        try:
+            missed, _ = _missed(miss, context, before, after)
+        except Misused:
+            continue  # the test is gone by now, which is another guard's
+        near = _near(missed, answers)
+        if any(reading.form is Form.PROPERTY for reading in near.values()):
+            continue
+        then = TreeScopes(state, judge_side.is_judge)
+        fresh = {key: reading for key, reading in near.items() if _is_new(key, then, after)}
+        if fresh:
+            told.add(miss, fresh)
+    for misses, fresh in told:
+        unsure, reason, key, first = _told(misses, fresh)
+        by_agent = any(path in context.agent_paths for path, _ in fresh)
+        yield Finding(
+            rule=RULE,
+            severity=Severity.WARN if unsure or not by_agent else Severity.REFUSE,
+            path=key[0],
+            line=first.line,
+            nodeid=_nodeid(key),
+            reason=f"{reason} (an earlier gate of this patch found the {'miss' if len(misses) == 1 else 'misses'})",
+            remedy=f"{_REMEDY}; if an example is what is wanted, {ENDORSE.format(path=key[0])}",
+        )
 
 
 def _is_new(key: Key, then: TreeScopes, now: TreeScopes) -> bool:

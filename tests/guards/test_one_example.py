@@ -58,6 +58,18 @@ def test_a_literal_answer_to_a_miss_that_an_earlier_gate_found_is_refused() -> N
     assert refused(recalled({"tests/test_a.py": edited}, {"lib.py": "x = 1\n"}))
 
 
+def test_what_the_same_tests_do_not_answer_is_said_once() -> None:
+    misses = tuple(f"tests/test_a.py::test_split[{n}]" for n in range(80))
+    (finding,) = judged({"tests/test_b.py": POINT}, *misses)
+    assert "the misses of tests/test_a.py::test_split[0], " in finding.reason
+    assert ", and 77 more: test_law: " in finding.reason
+    state = context(BASE, {}).head
+    told = replace(context(BASE, {"tests/test_b.py": POINT}), recalled=dict.fromkeys(misses, state))
+    (finding,) = check(told, SIDE)
+    assert refused([finding])
+    assert finding.reason.endswith("(an earlier gate of this patch found the misses)")
+
+
 def test_what_a_person_answers_is_only_told() -> None:
     assert severities(recalled({"tests/test_b.py": POINT}, {}, agent=False)) == {"warn"}
 
