@@ -10,7 +10,10 @@ from redbucket.core.records import Outcome, Test
 
 # Below that a suite has its few tests for another platform.
 _MANY = 0.1
-REMEDY = "if they run in your checkout, they need what git does not hold: make it in [run] prepare"
+REMEDY = (
+    "if they lack a package, install it where the tests run; if they run in your checkout, they need what git does "
+    "not hold: make it in [run] prepare"
+)
 
 
 def many_skipped(tests: Collection[Test]) -> str:

@@ -8,6 +8,7 @@ from shlex import quote
 
 from redbucket.core.answers import first_line
 from redbucket.core.errors import Undecided
+from redbucket.core.paths import Matcher
 from redbucket.core.plural import plural
 from redbucket.core.policy import POLICY_NAME, Policy
 from redbucket.core.sighting import Proposed, Sighting, Trial
@@ -140,10 +141,16 @@ def _fixture_rows(plan_: Plan, recorded: int, trial: Trial | None) -> list[tuple
     ]
     if trial is None:
         return rows
-    by_reason: dict[str, list[str]] = {}
+    covered = Matcher(paths)
+    taken: dict[str, list[str]] = {}
+    left: dict[str, list[str]] = {}
     for path, reason in sorted(plan_.rules.recorded.left.items()):
-        by_reason.setdefault(reason, []).append(path)
-    rows += [("", f"read, but not taken ({reason}): {_few(paths)}") for reason, paths in by_reason.items()]
+        (taken if covered.matches(path) else left).setdefault(reason, []).append(path)
+    # a pattern takes a folder whole: who reads the lock finds them there
+    rows += [
+        ("", f"taken with the others, although {reason}: {_few(found)}") for reason, found in taken.items()
+    ]
+    rows += [("", f"read, but not taken ({reason}): {_few(found)}") for reason, found in left.items()]
     return rows
 
 

@@ -45,7 +45,8 @@ def steps(report: GateReport, groups: dict[Group, list[Row]]) -> list[Step]:
         return _locks(report)
     broken = groups[Group.MISS]
     said = frozenset(row.nodeid for row in broken if uncollected(row))
-    out = [*_misses(report, broken), *_files(report, said), *_drift(report, groups[Group.DRIFT])]
+    drift = groups[Group.DRIFT]
+    out = [*_misses(report, broken), *_files(report, said, _drifted(drift)), *_drift(report, drift)]
     if noisy := groups[Group.NOISE]:
         out.append(
             Step(
@@ -196,9 +197,12 @@ def _count(kinds: Sequence[str]) -> str:
     return " and ".join(f"{kind} {n} of {len(kinds)}" for kind, n in Counter(kinds).items())
 
 
-def _files(report: GateReport, said: Collection[str]) -> list[Step]:
-    """Return what to do about refused files; ``said`` are the tests of which the error is named already."""
-    refused = refusals(report.findings)
+def _files(report: GateReport, said: Collection[str], drifted: Collection[str]) -> list[Step]:
+    """Return what to do about refused files.
+
+    ``said`` are the tests of which the error is named already, ``drifted`` the fixtures that are looked at first.
+    """
+    refused = [f for f in refusals(report.findings) if f.rule != "fixture-checksum" or f.path not in drifted]
     untouched = set(report.untouched)
     # a file that is source as well is not thrown back whole: its finding says which part it is
     whole = [
@@ -232,23 +236,45 @@ def _files(report: GateReport, said: Collection[str]) -> list[Step]:
 def _drift(report: GateReport, rows: Sequence[Row]) -> list[Step]:
     if not rows:
         return []
-    fixtures = list(dict.fromkeys(path for row in rows for path in row.fixtures))
+    fixtures = _drifted(rows)
+    back = _back(report, fixtures) if len(fixtures) == 1 else ()
     return [
         Step("look at what moved in the fixtures:", (), (f"redbucket fixtures diff{_range(report)}",)),
-        Step(
-            f"if it is not meant, {_where(report)}put the fixture back",
-            (),
-            _back(report, fixtures) if len(fixtures) == 1 else (),
-        ),
-        Step(
-            "if it is meant, a human refreshes the lock or approves the bytes:",
-            (),
-            (
-                f"redbucket fixtures refresh {' '.join(map(_word, fixtures[:_NAMED])) or 'NAME'}",
-                *(_endorse(fixtures) if len(fixtures) == 1 and report.signatures else ()),
-            ),
-        ),
+        Step(f"if it is not meant, {_where(report)}put the fixture back{':' if back else ''}", (), back),
+        *_meant(report, fixtures),
     ]
+
+
+def _drifted(rows: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys(path for row in rows for path in row.fixtures))
+
+
+def _meant(report: GateReport, fixtures: Sequence[str]) -> list[Step]:
+    """Return how a person takes the new bytes over: what locks and refreshes refuses on an agent's branch."""
+    said = [f for f in report.findings if f.rule == "fixture-checksum"]
+    off = {f.path for f in said if not f.reason.startswith("unlocked")}
+    lock = "lock" if len(said) > len(off) and off.isdisjoint(fixtures) else "refresh"
+    named = " ".join(map(shell, fixtures[:_NAMED]))
+    locking = f"redbucket fixtures {lock} {named}" if named and len(fixtures) <= _NAMED else ""
+    if not report.identity.agent:
+        text = "if it is meant, change what the tests expect in the same patch"
+        # whoever has refreshed the lock already is told that the tests are what is left
+        return [
+            Step(f"{text}, and refresh the lock:", (), (locking,))
+            if locking and off.intersection(fixtures)
+            else Step(text)
+        ]
+    text = (
+        "if it is meant, a person takes the new bytes over, with what the tests expect, in a commit and on a branch"
+        " of their own"
+    )
+    gone = {moved.path for moved in report.moved if moved.kind == "gone"}
+    taken = (f"git checkout {shell(report.head[:12])} -- {named}", locking)
+    commands = taken if locking and report.head and gone.isdisjoint(fixtures) else ()
+    out = [Step(f"{text}{':' if commands else ''}", (), commands)]
+    if report.signatures:
+        out.append(Step("or a human approves them by a signature:", (), _endorse(fixtures)))
+    return out
 
 
 def _shared(path: str) -> bool:

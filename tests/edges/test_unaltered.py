@@ -27,9 +27,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     time.sleep(0.05)  # the kernel's clock of files is a coarse one
     finder = Unaltered(time.time(), [str(tmp_path)])
     time.sleep(0.05)
-    sys.meta_path.insert(0, finder)
+    # a story before it in this process may have left one
+    others = [other for other in sys.meta_path if not isinstance(other, Unaltered)]
+    monkeypatch.setattr(sys, "meta_path", [finder, *others])
     yield tmp_path
-    sys.meta_path.remove(finder)
     for name in NAMES:
         sys.modules.pop(name, None)
 

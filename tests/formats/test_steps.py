@@ -222,3 +222,41 @@ def test_what_to_do_about_a_broken_run_is_said_once() -> None:
             _lost(), verdict=Verdict.UNDECIDED, tests=some, undecided=[problem], findings=[]
         )
         assert [step.text for step in steps(report, grouped(some))][:-1] == said
+
+
+def drifted(reason: str, *, agent: bool) -> list[Step]:
+    path = "tests/data/edges.json"
+    found = (
+        [Finding(rule="fixture-checksum", severity=Severity.REFUSE, path=path, reason=reason)]
+        if reason
+        else []
+    )
+    report = GateReport(
+        verdict=Verdict.REFUSE,
+        exit_code=1,
+        base="b" * 40,
+        head="c" * 40,
+        command="redbucket gate --head agent/x",
+        findings=found,
+        tests=[r.DRIFT],
+        identity=IdentityReport(agent=agent),
+    )
+    return steps(report, grouped(report.tests))
+
+
+def test_a_drift_is_looked_at_first_and_an_agents_bytes_are_taken_over_by_a_person() -> None:
+    """On an agent's branch `fixtures refresh` is refused, and on main there is nothing to refresh."""
+    found = commands(drifted("mismatch: its bytes are others", agent=True))
+    assert found[0].startswith("redbucket fixtures diff")
+    assert f"git checkout {'c' * 12} -- tests/data/edges.json" in found
+    assert "redbucket fixtures refresh tests/data/edges.json" in found
+    assert "redbucket fixtures lock tests/data/edges.json" in commands(
+        drifted("unlocked: nothing holds it", agent=True)
+    )
+
+
+def test_who_has_refreshed_the_lock_is_not_sent_to_refresh_it_again() -> None:
+    assert not any("fixtures refresh" in command for command in commands(drifted("", agent=False)))
+    assert any(
+        "fixtures refresh" in command for command in commands(drifted("mismatch: others", agent=False))
+    )
